@@ -1,0 +1,12 @@
+"""Risk-aware multi-armed bandits: reward laws, policies, a compiled simulator, bounds.
+
+A reproduction of Galichet, Sebag and Teytaud (2013), "Exploration vs Exploitation vs Safety:
+Risk-Aware Multi-Armed Bandits", JMLR W&CP 29:245-260.
+"""
+
+from . import arms, policies, problems, risk
+from .problems import Problem
+from .simulate import simulate
+
+__all__ = ["Problem", "arms", "policies", "problems", "risk", "simulate"]
+__version__ = "0.1.0"

@@ -1,0 +1,616 @@
+"""Every compiled loop of the project: arrays in, arrays out, no knowledge of the rest.
+
+Sections: random numbers, reward laws, lower tails, solvers of policies, the simulation loop.
+All public classes that use these functions validate their input first; nothing is checked here.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numba
+import numpy as np
+from numba import types
+
+from ._jit import jit
+
+# --- what a policy sees -------------------------------------------------------------------
+
+ARM = np.dtype(
+    [
+        ("n", "i8"),  # number of pulls
+        ("mean", "f8"),  # mean reward
+        ("var", "f8"),  # population variance (divisor n)
+        ("min", "f8"),  # smallest reward, +inf before the first pull
+        ("max", "f8"),  # largest reward, -inf before the first pull
+        ("last", "f8"),  # latest reward
+        ("inv_sqrt_n", "f8"),  # 1 / sqrt(n)
+        ("tail_n", "i8"),  # number of rewards in the lower tail, ceil(alpha n)
+        ("cvar", "f8"),  # mean of the lower tail
+        ("tail_max", "f8"),  # largest reward of the lower tail: the empirical quantile
+        ("inv_sqrt_tail_n", "f8"),  # 1 / sqrt(tail_n)
+        ("index", "f8"),  # written by the policy; the arm with the largest index is played
+        ("sum", "f8"),  # kept by the loop from here on
+        ("shift", "f8"),
+        ("shifted_sum", "f8"),
+        ("shifted_squares", "f8"),
+        ("tail_sum", "f8"),
+        ("tail_lost", "f8"),
+    ],
+    align=True,
+)
+STATE = np.dtype(
+    [
+        ("horizon", "i8"),  # T
+        ("tail_t", "i8"),  # ceil(alpha t)
+        ("pulls", "i8"),  # number of pulls done
+        ("last_arm", "i8"),  # arm played at the step before, -1 at first
+        ("last_reward", "f8"),  # its reward
+        ("rng", "u8"),  # state of the policy's own random numbers
+    ],
+    align=True,
+)
+
+_F1 = types.Array(types.float64, 1, "C")
+_F2 = types.Array(types.float64, 2, "C")
+INDEX_SIGNATURE = types.void(
+    types.int64,  # t
+    types.Array(numba.from_dtype(ARM), 1, "C"),  # arms
+    types.Array(numba.from_dtype(STATE), 1, "C"),  # state, one record
+    _F1,  # params
+    _F1,  # memory
+    _F2,  # history
+)
+_INDEX_FUNCTION = types.FunctionType(INDEX_SIGNATURE)
+
+# Kinds of reward laws, and how many numbers a Gaussian component takes.
+UNIFORM, MIXTURE, EMPIRICAL, BERNOULLI, BETA = range(5)
+COMPONENT = 5
+
+# First pulls and ties, as the options of a policy name them.
+ASCENDING, DESCENDING, SHUFFLED, NO_FIRST_PULLS = range(4)
+LOWEST, HIGHEST, RANDOM = range(3)
+
+# --- random numbers -----------------------------------------------------------------------
+
+_WORD = np.uint64(0xFFFFFFFF)
+_SHIFT = np.uint64(32)
+_TWO_52 = 2.0**-52
+
+
+@jit()
+def philox(key0, key1, c0, c1, c2, c3):
+    """Philox4x32-10 of Salmon et al. (2011): four 32-bit words for a 64-bit key and a counter."""
+    key0 = np.uint64(key0)
+    key1 = np.uint64(key1)
+    x0, x1, x2, x3 = np.uint64(c0), np.uint64(c1), np.uint64(c2), np.uint64(c3)
+    for _ in range(10):
+        product0 = np.uint64(0xD2511F53) * x0
+        product1 = np.uint64(0xCD9E8D57) * x2
+        x0 = (product1 >> _SHIFT) ^ x1 ^ key0
+        x2 = (product0 >> _SHIFT) ^ x3 ^ key1
+        x1 = product1 & _WORD
+        x3 = product0 & _WORD
+        key0 = (key0 + np.uint64(0x9E3779B9)) & _WORD
+        key1 = (key1 + np.uint64(0xBB67AE85)) & _WORD
+    return x0, x1, x2, x3
+
+
+@jit()
+def open_uniform(high, low):
+    """Two 32-bit words as a number strictly between 0 and 1, on a grid of step 2**-52."""
+    return (np.float64(((high << _SHIFT) | low) >> np.uint64(12)) + 0.5) * _TWO_52
+
+
+@jit()
+def next_uniform(state):
+    """Next number in (0, 1) from the policy's own stream (splitmix64)."""
+    state[0].rng += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0].rng
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return (np.float64(z >> np.uint64(12)) + 0.5) * _TWO_52
+
+
+@jit()
+def normal_quantile(p):
+    """Inverse of the standard normal cdf for 0 < p < 1: algorithm AS 241 (Wichura 1988)."""
+    q = p - 0.5
+    if abs(q) <= 0.425:
+        r = 0.180625 - q * q
+        top = 2.5090809287301226727e3
+        for c in (
+            3.3430575583588128105e4,
+            6.7265770927008700853e4,
+            4.5921953931549871457e4,
+            1.3731693765509461125e4,
+            1.9715909503065514427e3,
+            1.3314166789178437745e2,
+            3.3871328727963666080e0,
+        ):
+            top = top * r + c
+        bottom = 5.2264952788528545610e3
+        for c in (
+            2.8729085735721942674e4,
+            3.9307895800092710610e4,
+            2.1213794301586595867e4,
+            5.3941960214247511077e3,
+            6.8718700749205790830e2,
+            4.2313330701600911252e1,
+            1.0,
+        ):
+            bottom = bottom * r + c
+        return q * top / bottom
+    r = math.sqrt(-math.log(p if q < 0 else 1.0 - p))
+    if r <= 5.0:
+        r -= 1.6
+        top = 7.74545014278341407640e-4
+        for c in (
+            2.27238449892691845833e-2,
+            2.41780725177450611770e-1,
+            1.27045825245236838258e0,
+            3.64784832476320460504e0,
+            5.76949722146069140550e0,
+            4.63033784615654529590e0,
+            1.42343711074968357734e0,
+        ):
+            top = top * r + c
+        bottom = 1.05075007164441684324e-9
+        for c in (
+            5.47593808499534494600e-4,
+            1.51986665636164571966e-2,
+            1.48103976427480074590e-1,
+            6.89767334985100004550e-1,
+            1.67638483018380384940e0,
+            2.05319162663775882187e0,
+            1.0,
+        ):
+            bottom = bottom * r + c
+    else:
+        r -= 5.0
+        top = 2.01033439929228813265e-7
+        for c in (
+            2.71155556874348757815e-5,
+            1.24266094738807843860e-3,
+            2.65321895265761230930e-2,
+            2.96560571828504891230e-1,
+            1.78482653991729133580e0,
+            5.46378491116411436990e0,
+            6.65790464350110377720e0,
+        ):
+            top = top * r + c
+        bottom = 2.04426310338993978564e-15
+        for c in (
+            1.42151175831644588870e-7,
+            1.84631831751005468180e-5,
+            7.86869131145613259100e-4,
+            1.48753612908506148525e-2,
+            1.36929880922735805310e-1,
+            5.99832206555887937690e-1,
+            1.0,
+        ):
+            bottom = bottom * r + c
+    return top / bottom if q > 0 else -top / bottom
+
+
+@jit()
+def next_normal(state):
+    """Next standard normal number of the policy's own stream."""
+    return normal_quantile(next_uniform(state))
+
+
+@jit()
+def next_gamma(state, shape):
+    """Next gamma number of a given shape and scale 1 (Marsaglia and Tsang 2000)."""
+    boost = 1.0
+    if shape < 1.0:
+        boost = next_uniform(state) ** (1.0 / shape)
+        shape += 1.0
+    d = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        x = next_normal(state)
+        v = 1.0 + c * x
+        if v <= 0.0:
+            continue
+        v = v * v * v
+        if math.log(next_uniform(state)) < 0.5 * x * x + d * (1.0 - v + math.log(v)):
+            return boost * d * v
+
+
+@jit()
+def next_beta(state, a, b):
+    """Next Beta(a, b) number of the policy's own stream."""
+    x = next_gamma(state, a)
+    return x / (x + next_gamma(state, b))
+
+
+# --- reward laws --------------------------------------------------------------------------
+
+
+@jit()
+def _mixture_quantile(params, start, n_components, pick, position):
+    """A reward of a truncated Gaussian mixture from two numbers in (0, 1).
+
+    After the two ends, a component is five numbers: cumulative weight *after* truncation,
+    location, signed scale, lower normal probability, probability width. The truncation of the
+    whole mixture is the mixture of the truncated components, with the weights that rejection
+    leaves them.
+    """
+    at = start + 2
+    for _ in range(n_components - 1):
+        if pick < params[at]:
+            break
+        at += COMPONENT
+    p = params[at + 3] + position * params[at + 4]
+    x = params[at + 1] + params[at + 2] * normal_quantile(p)
+    return min(max(x, params[start]), params[start + 1])
+
+
+@jit()
+def _beta_reward(params, start, high, low):
+    """A Beta reward by rejection, from a stream that the pull's own words seed."""
+    state = np.zeros(1, STATE)
+    state[0].rng = (high << _SHIFT) | low
+    return next_beta(state, params[start], params[start + 1])
+
+
+@jit()
+def reward(kind, params, start, size, key0, key1, arm, run, u):
+    """The u-th reward (counted from 0) of one arm in one run: the reward tape.
+
+    It depends on the key (seed and problem), run, arm and u only, so every policy that pulls
+    this arm for the u-th time in this run gets this number.
+    """
+    x0, x1, x2, x3 = philox(key0, key1, u, arm, run, 0)
+    v = open_uniform(x0, x1)
+    if kind == UNIFORM:
+        return params[start] + (params[start + 1] - params[start]) * v
+    if kind == MIXTURE:
+        return _mixture_quantile(params, start, size, v, open_uniform(x2, x3))
+    if kind == EMPIRICAL:
+        return params[start + int(v * size)]
+    if kind == BERNOULLI:
+        return 1.0 if v < params[start] else 0.0
+    return _beta_reward(params, start, x0, x1)
+
+
+@jit()
+def reward_tape(kinds, params, starts, sizes, key0, key1, run, out):
+    """Fill out[arm, u] with the first rewards of every arm in one run."""
+    for arm in range(out.shape[0]):
+        for u in range(out.shape[1]):
+            out[arm, u] = reward(
+                kinds[arm], params, starts[arm], sizes[arm], key0, key1, arm, run, u
+            )
+
+
+# --- lower tails --------------------------------------------------------------------------
+# Two heaps an arm: `low` holds the lowest rewards with the largest on top, `high` the others
+# with the smallest on top. A pull moves at most one reward between them.
+
+
+@jit()
+def _push(heap, size, value, sign):
+    """Add a value to a heap whose top is the largest (sign 1) or the smallest (sign -1)."""
+    i = size
+    while i > 0:
+        parent = (i - 1) >> 1
+        if sign * heap[parent] >= sign * value:
+            break
+        heap[i] = heap[parent]
+        i = parent
+    heap[i] = value
+
+
+@jit()
+def _replace_top(heap, size, value, sign):
+    """Replace the top of a heap by a value and restore the order."""
+    i = 0
+    while True:
+        child = 2 * i + 1
+        if child >= size:
+            break
+        if child + 1 < size and sign * heap[child + 1] > sign * heap[child]:
+            child += 1
+        if sign * heap[child] <= sign * value:
+            break
+        heap[i] = heap[child]
+        i = child
+    heap[i] = value
+
+
+@jit()
+def _pop_top(heap, size, sign):
+    """Remove the top of a heap of the given size."""
+    if size > 1:
+        _replace_top(heap, size - 1, heap[size - 1], sign)
+
+
+@jit()
+def _add_to_tail_sum(arm, value):
+    """Compensated sum (Neumaier 1974): the tail's mean stays exact to the last bits."""
+    total = arm.tail_sum + value
+    if abs(arm.tail_sum) >= abs(value):
+        arm.tail_lost += (arm.tail_sum - total) + value
+    else:
+        arm.tail_lost += (value - total) + arm.tail_sum
+    arm.tail_sum = total
+
+
+@jit()
+def update_tail(arm, low, high, value, tail_n):
+    """Take one more reward into the mean of the `tail_n` lowest; arm.n counts it already.
+
+    `tail_n` may grow by at most one from pull to pull.
+    """
+    n_low = arm.tail_n
+    n_high = arm.n - 1 - n_low
+    if tail_n > n_low:
+        joins = value
+        if n_high > 0 and high[0] < value:
+            joins = high[0]
+            _replace_top(high, n_high, value, -1.0)
+        _push(low, n_low, joins, 1.0)
+        _add_to_tail_sum(arm, joins)
+    elif value < low[0]:
+        leaves = low[0]
+        _replace_top(low, n_low, value, 1.0)
+        _push(high, n_high, leaves, -1.0)
+        _add_to_tail_sum(arm, value)
+        _add_to_tail_sum(arm, -leaves)
+    else:
+        _push(high, n_high, value, -1.0)
+    if tail_n != arm.tail_n:
+        arm.tail_n = tail_n
+        arm.inv_sqrt_tail_n = 1.0 / math.sqrt(tail_n)
+    arm.tail_max = low[0]
+    # One reward needs no sum: MaRaB with alpha <= 1/T is MIN to the last bit.
+    arm.cvar = low[0] if tail_n == 1 else (arm.tail_sum + arm.tail_lost) / tail_n
+
+
+# --- solvers of policies ------------------------------------------------------------------
+
+
+@jit()
+def bernoulli_divergence(p, q):
+    """Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(q)."""
+    total = 0.0
+    if p > 0.0:
+        total += p * math.log(p / q)
+    if p < 1.0:
+        total += (1.0 - p) * math.log((1.0 - p) / (1.0 - q))
+    return total
+
+
+@jit()
+def bernoulli_upper_bound(p, bound):
+    """Largest q in [p, 1] with divergence of p from q at most `bound`.
+
+    Newton's method from above: the divergence is convex in q and the start is the lower of two
+    upper bounds (Pinsker's, and the one that drops the term in log q), so it descends to the root.
+    """
+    if bound <= 0.0 or p >= 1.0:
+        return p
+    entropy = -(1.0 - p) * math.log(1.0 - p)
+    if p > 0.0:
+        entropy -= p * math.log(p)
+    q = min(1.0 - math.exp(-(bound + entropy) / (1.0 - p)), p + math.sqrt(0.5 * bound))
+    for _ in range(50):
+        if q >= 1.0:
+            return 1.0
+        step = (bernoulli_divergence(p, q) - bound) * q * (1.0 - q) / (q - p)
+        q -= step
+        if step <= 1e-15 * q:
+            break
+    return max(p, q)
+
+
+# --- the simulation loop ------------------------------------------------------------------
+
+
+@jit()
+def _order_of_first_pulls(mode, order, state):
+    k = order.size
+    for i in range(k):
+        order[i] = k - 1 - i if mode == DESCENDING else i
+    if mode == SHUFFLED:
+        for i in range(k - 1, 0, -1):
+            j = int(next_uniform(state) * (i + 1))
+            order[i], order[j] = order[j], order[i]
+
+
+@jit()
+def _best_arm(arms, ties, state):
+    """Arm with the largest index; an index that is not a number never wins."""
+    best = 0
+    best_index = -math.inf
+    n_tied = 0
+    for i in range(arms.size):
+        index = arms[i].index
+        if index > best_index:
+            best, best_index, n_tied = i, index, 1
+        elif ties != LOWEST and index == best_index:
+            n_tied += 1
+            if ties == HIGHEST or next_uniform(state) * n_tied < 1.0:
+                best = i
+    return best
+
+
+@jit()
+def _clear(arms):
+    for i in range(arms.size):
+        a = arms[i]
+        a.n = 0
+        a.mean = a.var = a.last = a.cvar = a.index = a.tail_max = 0.0
+        a.min = math.inf
+        a.max = -math.inf
+        a.inv_sqrt_n = a.inv_sqrt_tail_n = math.inf
+        a.tail_n = 0
+        a.sum = a.shift = a.shifted_sum = a.shifted_squares = 0.0
+        a.tail_sum = a.tail_lost = 0.0
+
+
+@jit()
+def _observe(a, x):
+    """Take one reward into the statistics of its arm."""
+    if a.n == 0:
+        a.shift = x
+    a.n += 1
+    a.last = x
+    a.min = min(a.min, x)
+    a.max = max(a.max, x)
+    a.sum += x
+    a.mean = a.sum / a.n
+    # The variance about the first reward: no cancellation, and exactly 0 for a constant arm.
+    d = x - a.shift
+    a.shifted_sum += d
+    a.shifted_squares += d * d
+    shifted_mean = a.shifted_sum / a.n
+    a.var = max(0.0, a.shifted_squares / a.n - shifted_mean * shifted_mean)
+    a.inv_sqrt_n = 1.0 / math.sqrt(a.n)
+
+
+@jit()
+def _regrets(arms, means, best_mean, t, total):
+    """Theoretical and empirical regret after t pulls that gave `total`."""
+    theoretical = 0.0
+    for i in range(arms.size):
+        theoretical += arms[i].n * (best_mean - means[i])
+    return theoretical, t * best_mean - total
+
+
+_I1 = types.Array(types.int64, 1, "C")
+_I2 = types.Array(types.int64, 2, "C")
+_F3 = types.Array(types.float64, 3, "C")
+_U2 = types.Array(types.uint64, 2, "C")
+_I4R3 = types.Array(types.int32, 3, "C")
+_I2R3 = types.Array(types.int16, 3, "C")
+
+_SIMULATE = types.void(
+    _INDEX_FUNCTION,
+    _F1,  # params of the policy
+    types.int64,  # size of its memory
+    types.boolean,  # keep the history of rewards?
+    _I1,  # tail sizes for n = 0..horizon, or empty
+    types.int64,  # what is subtracted from the 1-based t
+    types.int64,  # first pulls
+    types.int64,  # ties
+    _I2,  # kinds[problem, arm]
+    _I2,  # starts
+    _I2,  # sizes
+    _F1,  # law parameters
+    _U2,  # keys[problem, 2]
+    _F2,  # means[problem, arm]
+    types.int64,  # horizon
+    types.int64,  # first of the (problem, run) pairs to do
+    types.int64,  # and the one after the last
+    _I1,  # checkpoints, increasing
+    _F3,  # theoretical[problem, run, checkpoint]
+    _F3,  # empirical
+    _I4R3,  # pulls[problem, run, arm]
+    _F3,  # rewards[problem, run, step], or no step
+    _I2R3,  # arms[problem, run, step], or no step
+)
+
+
+def _simulate(
+    index_function,
+    params,
+    memory_size,
+    keep_history,
+    tail_sizes,
+    t_offset,
+    first_pulls,
+    ties,
+    kinds,
+    starts,
+    sizes,
+    laws,
+    keys,
+    means,
+    horizon,
+    begin,
+    end,
+    checkpoints,
+    theoretical,
+    empirical,
+    pulls,
+    rewards,
+    played,
+):
+    """Play one policy on the pairs (problem, run) numbered begin to end - 1, problem by problem."""
+    k = kinds.shape[1]
+    runs = pulls.shape[1]
+    arms = np.zeros(k, ARM)
+    state = np.zeros(1, STATE)
+    order = np.zeros(k, np.int64)
+    memory = np.zeros(memory_size)
+    with_tail = tail_sizes.size > 0
+    low = np.empty((k, tail_sizes[horizon] if with_tail else 0))
+    high = np.empty((k, horizon if with_tail else 0))
+    history = np.empty((k, horizon if keep_history else 0))
+    for pair in range(begin, end):
+        problem, run = pair // runs, pair % runs
+        key0, key1 = keys[problem, 0], keys[problem, 1]
+        best_mean = means[problem].max()
+        _clear(arms)
+        memory[:] = 0.0
+        state[0].horizon = horizon
+        state[0].last_arm = -1
+        state[0].last_reward = 0.0
+        high_word, low_word, _, _ = philox(key0, key1, 0, 0, run, 1)
+        state[0].rng = (high_word << _SHIFT) | low_word
+        if first_pulls != NO_FIRST_PULLS:
+            _order_of_first_pulls(first_pulls, order, state)
+        total = 0.0
+        checkpoint = 0
+        for step in range(horizon):
+            t = step + 1 - t_offset
+            state[0].pulls = step
+            if with_tail:
+                state[0].tail_t = tail_sizes[t]
+            # Called during the first pulls too, so that a policy with a memory misses no reward.
+            index_function(t, arms, state, params, memory, history)
+            if step < k and first_pulls != NO_FIRST_PULLS:
+                i = order[step]
+            else:
+                i = _best_arm(arms, ties, state)
+            x = reward(
+                kinds[problem, i],
+                laws,
+                starts[problem, i],
+                sizes[problem, i],
+                key0,
+                key1,
+                i,
+                run,
+                arms[i].n,
+            )
+            if keep_history:
+                history[i, arms[i].n] = x
+            _observe(arms[i], x)
+            if with_tail:
+                update_tail(arms[i], low[i], high[i], x, tail_sizes[arms[i].n])
+            state[0].last_arm = i
+            state[0].last_reward = x
+            total += x
+            if rewards.shape[2] > 0:
+                rewards[problem, run, step] = x
+            if played.shape[2] > 0:
+                played[problem, run, step] = i
+            if checkpoint < checkpoints.size and checkpoints[checkpoint] == step + 1:
+                regret, empirical_regret = _regrets(arms, means[problem], best_mean, step + 1, total)
+                theoretical[problem, run, checkpoint] = regret
+                empirical[problem, run, checkpoint] = empirical_regret
+                checkpoint += 1
+        for i in range(k):
+            pulls[problem, run, i] = arms[i].n
+
+
+@functools.cache
+def simulate():
+    """The compiled loop, with its signature fixed: a new policy is an argument, not a new build."""
+    return jit(_SIMULATE)(_simulate)

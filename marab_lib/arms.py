@@ -1,0 +1,683 @@
+"""Reward laws with closed forms, each for one arm or for many at once.
+
+Every parameter may be a number (one arm: a law of shape ``()``) or an array (many arms: a law of
+shape ``(K,)``, whose items are laws again). Properties and methods then return a float or an
+array of that shape; ``cdf``, ``pdf`` and ``quantile`` broadcast their argument against it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+from scipy.optimize import elementwise
+
+from . import _kernels, _validate, risk
+
+__all__ = ["Bernoulli", "Beta", "Empirical", "RewardLaw", "TruncatedGaussianMixture", "Uniform"]
+
+_GRID = 128  # points of the search for the lower-mass constant, before it is refined
+
+
+def _plain(x: ArrayLike) -> np.ndarray | float:
+    """A float for one arm, an array for many."""
+    array = np.asarray(x, dtype=np.float64)
+    return float(array) if array.ndim == 0 else array
+
+
+@dataclass(frozen=True, eq=False)
+class RewardLaw:
+    """What all reward laws share. Instances are frozen, and their arrays are read-only."""
+
+    _kind = -1
+    _per_arm_axes = 0  # trailing axes of the parameters that belong to one arm
+
+    def _set(self, **arrays: np.ndarray) -> None:
+        for name, array in arrays.items():
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """``()`` for one arm, ``(K,)`` for K arms."""
+        return self.essential_infimum_array.shape
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError(f"a single {type(self).__name__} arm has no length")
+        return self.shape[0]
+
+    def __getitem__(self, item: int | slice | np.ndarray) -> RewardLaw:
+        """Some of the arms, without computing again what is known of them."""
+        if not self.shape:
+            raise TypeError(f"a single {type(self).__name__} arm has no items")
+        part = object.__new__(type(self))
+        n_arms = len(self)
+        for name, value in self.__dict__.items():
+            if isinstance(value, np.ndarray) and value.shape[:1] == (n_arms,):
+                part.__dict__[name] = value[item]
+        return part
+
+    def __iter__(self) -> Iterator[RewardLaw]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        if self.shape:
+            return f"{type(self).__name__}(<{len(self)} arms>)"
+        shown = (f"{f.name}={np.array2string(getattr(self, f.name), precision=4, separator=', ')}"
+                 for f in fields(self))  # fmt: skip
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    @property
+    def essential_infimum_array(self) -> np.ndarray:
+        raise NotImplementedError
+
+    @property
+    def essential_infimum(self) -> np.ndarray | float:
+        """Largest a with P(X < a) = 0 (footnote to Lemma 4.1)."""
+        return _plain(self.essential_infimum_array)
+
+    @property
+    def std(self) -> np.ndarray | float:
+        """Standard deviation."""
+        return _plain(np.sqrt(self.var))
+
+    def _encode_parameters(self) -> np.ndarray:
+        """One row of numbers an arm, as the compiled sampler reads them."""
+        raise NotImplementedError
+
+    @property
+    def _encoded_size(self) -> int:
+        return 1
+
+    def encode(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Kinds, starts, sizes (one an arm) and the flat parameters, for the compiled loops."""
+        rows = np.atleast_2d(self._encode_parameters())
+        n_arms, width = rows.shape
+        return (
+            np.full(n_arms, self._kind, dtype=np.int64),
+            np.arange(n_arms, dtype=np.int64) * width,
+            np.full(n_arms, self._encoded_size, dtype=np.int64),
+            np.ascontiguousarray(rows, dtype=np.float64).ravel(),
+        )
+
+    def sample(self, n: int, seed: int, run: int = 0) -> np.ndarray:
+        """The first n rewards of each arm, as a simulation of this law alone draws them.
+
+        Parameters
+        ----------
+        n : int
+            Rewards an arm, >= 1.
+        seed, run : int
+            >= 0. The same pair gives the same numbers.
+
+        Returns
+        -------
+        ndarray, shape ``self.shape + (n,)``
+
+        Examples
+        --------
+        >>> Uniform(0, 1).sample(3, seed=1).shape
+        (3,)
+        """
+        n = _validate.whole("n", n, 1)
+        run = _validate.whole("run", run, 0, 2**32 - 1)
+        kinds, starts, sizes, params = self.encode()
+        key = stream_key(seed, (0,))
+        out = np.empty((kinds.size, n))
+        _kernels.reward_tape(kinds, params, starts, sizes, key[0], key[1], run, out)
+        return out.reshape((*self.shape, n))
+
+
+def stream_key(seed: int, stream: tuple[int, ...]) -> np.ndarray:
+    """Key of the reward tape of one problem: two 32-bit words from the seed and its stream."""
+    seed = _validate.whole("seed", seed, 0)
+    return np.random.SeedSequence(seed, spawn_key=stream).generate_state(2).astype(np.uint64)
+
+
+def _quantile_by_root(
+    cdf: Callable, low: np.ndarray, high: np.ndarray, q: ArrayLike
+) -> np.ndarray | float:
+    """Solve cdf(x) = q between low and high, element by element."""
+    q = _probability("q", q)
+    low, high, q = np.broadcast_arrays(low, high, q)
+    inside = (q > 0) & (q < 1)
+    root = elementwise.find_root(lambda x, p: cdf(x) - p, (low, high), args=(q,)).x
+    return _plain(np.where(inside, root, np.where(q <= 0, low, high)))
+
+
+def _probability(name: str, q: ArrayLike) -> np.ndarray:
+    q = _validate.finite_array(name, q)
+    _validate.every((q >= 0) & (q <= 1), f"{name} must be in [0, 1], got {{}}", q)
+    return q
+
+
+def _lower_mass_constant(cdf: Callable, a: np.ndarray, width: np.ndarray, at_zero: np.ndarray):
+    """inf over 0 < e <= width of cdf(a + e) / e: a grid, then a bracketed minimum."""
+
+    def ratio(e: np.ndarray) -> np.ndarray:
+        return cdf(a + e) / e
+
+    steps = width * (np.arange(1, _GRID + 1) / _GRID).reshape((-1,) + (1,) * a.ndim)
+    values = ratio(steps)
+    best = np.argmin(values, axis=0)
+    middle = np.clip(best, 1, _GRID - 2)
+
+    def pick(k: np.ndarray) -> np.ndarray:
+        return np.take_along_axis(steps, k[None], axis=0)[0]
+
+    bracket = (pick(middle - 1), pick(middle), pick(middle + 1))
+    refined = elementwise.find_minimum(ratio, bracket)
+    inner = np.where(refined.success, refined.f_x, np.inf)
+    return np.minimum(np.minimum(values.min(axis=0), inner), at_zero)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Uniform(RewardLaw):
+    """Uniform law on [low, high] (section 5.1).
+
+    Parameters
+    ----------
+    low, high : float or array_like, shape () or (K,)
+        Ends of the support, low < high.
+
+    Examples
+    --------
+    >>> law = Uniform(0.25, 0.95)
+    >>> round(law.cvar(0.5), 3), round(law.lower_mass_constant, 4)
+    (0.425, 1.4286)
+    """
+
+    low: ArrayLike
+    high: ArrayLike
+    _kind = _kernels.UNIFORM
+
+    def __post_init__(self) -> None:
+        low, high = np.broadcast_arrays(
+            _validate.finite_array("low", self.low), _validate.finite_array("high", self.high)
+        )
+        _validate.every(low < high, "low must be below high, got low={}, high={}", low, high)
+        self._set(low=low.copy(), high=high.copy())
+
+    @property
+    def essential_infimum_array(self) -> np.ndarray:
+        return self.low
+
+    @property
+    def essential_supremum(self) -> np.ndarray | float:
+        """Smallest b with P(X > b) = 0."""
+        return _plain(self.high)
+
+    @property
+    def mean(self) -> np.ndarray | float:
+        """Expectation."""
+        return _plain((self.low + self.high) / 2)
+
+    @property
+    def var(self) -> np.ndarray | float:
+        """Variance."""
+        return _plain((self.high - self.low) ** 2 / 12)
+
+    def cdf(self, x: ArrayLike) -> np.ndarray | float:
+        """P(X <= x)."""
+        return _plain(np.clip((np.asarray(x) - self.low) / (self.high - self.low), 0, 1))
+
+    def pdf(self, x: ArrayLike) -> np.ndarray | float:
+        """Density at x."""
+        x = np.asarray(x)
+        return _plain(np.where((x >= self.low) & (x <= self.high), 1 / (self.high - self.low), 0))
+
+    def quantile(self, q: ArrayLike) -> np.ndarray | float:
+        """Smallest x with P(X <= x) >= q, for q in [0, 1]."""
+        return _plain(self.low + _probability("q", q) * (self.high - self.low))
+
+    def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
+        """Mean of the lowest share alpha in (0, 1) of the law (section 2.2)."""
+        return _plain(self.low + float(risk.exact_level(alpha)) * (self.high - self.low) / 2)
+
+    @property
+    def lower_mass_constant(self) -> np.ndarray | float:
+        """Largest A with P(X <= a + e) >= A e for 0 < e <= 1/A (eq. 3): the density."""
+        return _plain(1 / (self.high - self.low))
+
+    def _encode_parameters(self) -> np.ndarray:
+        return np.stack([self.low, self.high], axis=-1)
+
+    @property
+    def _encoded_size(self) -> int:
+        return 2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TruncatedGaussianMixture(RewardLaw):
+    """Mixture of Gaussians, truncated *as a whole* to [lower, upper] (section 5.2).
+
+    This is the law of a reward that is drawn from the mixture until it lies in the interval. The
+    weights are those before truncation; a component with much of its mass outside loses weight.
+
+    Parameters
+    ----------
+    lower, upper : float or array_like, shape () or (K,)
+        Ends of the support, lower < upper.
+    weights : array_like, shape (J,) or (K, J)
+        Non-negative, summing to 1 along the last axis; a weight of 0 stands for no component.
+    means, scales : array_like, shape (J,) or (K, J)
+        Location and standard deviation (> 0) of each Gaussian before truncation.
+
+    Examples
+    --------
+    >>> law = TruncatedGaussianMixture(0, 1, [.5, .5], [.2, .8], [.1, .1])
+    >>> round(law.mean, 3), round(law.cdf(.5), 3)
+    (0.5, 0.5)
+    """
+
+    lower: ArrayLike
+    upper: ArrayLike
+    weights: ArrayLike
+    means: ArrayLike
+    scales: ArrayLike
+    _kind = _kernels.MIXTURE
+
+    def __post_init__(self) -> None:
+        names = ("lower", "upper", "weights", "means", "scales")
+        given = [_validate.finite_array(name, getattr(self, name)) for name in names]
+        lower, upper = np.broadcast_arrays(*given[:2])
+        weights, means, scales = np.broadcast_arrays(*given[2:])
+        if weights.ndim == 0 or weights.shape[-1] == 0:
+            raise ValueError(f"weights must list at least one component, got {self.weights!r}")
+        shape = np.broadcast_shapes(lower.shape, weights.shape[:-1])
+        lower, upper = (np.broadcast_to(x, shape).copy() for x in (lower, upper))
+        weights, means, scales = (
+            np.broadcast_to(x, (*shape, x.shape[-1])).copy() for x in (weights, means, scales)
+        )
+        _validate.every(
+            lower < upper, "lower must be below upper, got lower={}, upper={}", lower, upper
+        )
+        _validate.every(weights >= 0, "weights must be >= 0, got {}", weights)
+        total = weights.sum(axis=-1)
+        _validate.every(abs(total - 1) < 1e-9, "weights must sum to 1, got a sum of {}", total)
+        _validate.every(scales > 0, "scales must be > 0, got {}", scales)
+        self._set(lower=lower, upper=upper, weights=weights, means=means, scales=scales)
+        mass = (self.weights * self._width).sum(axis=-1)
+        _validate.every(
+            mass > 1e-290, "no component has mass in [lower, upper] = [{}, {}]", lower, upper
+        )
+
+    @property
+    def essential_infimum_array(self) -> np.ndarray:
+        return self.lower
+
+    @property
+    def essential_supremum(self) -> np.ndarray | float:
+        """Smallest b with P(X > b) = 0."""
+        return _plain(self.upper)
+
+    # Standardised ends and normal probabilities of each component. A component left of the
+    # interval is mirrored, so that its mass is a difference of small numbers, not of ones.
+
+    def _z(self, x: np.ndarray) -> np.ndarray:
+        return (np.asarray(x)[..., None] - self.means) / self.scales
+
+    @cached_property
+    def _mirrored(self) -> np.ndarray:
+        return self._z(self.lower) > 0
+
+    def _mass_below(self, x: np.ndarray) -> np.ndarray:
+        """Mass of each untruncated component between the lower end and x."""
+        z, z_low = self._z(x), self._z(self.lower)
+        plain = special.ndtr(z) - special.ndtr(z_low)
+        if not self._mirrored.any():
+            return plain
+        return np.where(self._mirrored, special.ndtr(-z_low) - special.ndtr(-z), plain)
+
+    @cached_property
+    def _width(self) -> np.ndarray:
+        return self._mass_below(self.upper)
+
+    @cached_property
+    def _mass(self) -> np.ndarray:
+        return (self.weights * self._width).sum(axis=-1)
+
+    @cached_property
+    def _truncated_weights(self) -> np.ndarray:
+        return self.weights * self._width / self._mass[..., None]
+
+    @cached_property
+    def _moments(self) -> np.ndarray:
+        """Mean and variance, stacked along the last axis."""
+        z_low, z_high = self._z(self.lower), self._z(self.upper)
+        low, high = _normal_pdf(z_low), _normal_pdf(z_high)
+        width = np.where(self._width > 0, self._width, 1.0)
+        shift = (low - high) / width
+        spread = 1 + (z_low * low - z_high * high) / width - shift**2
+        w = self._truncated_weights
+        centres = self.means + self.scales * shift
+        mean = (w * centres).sum(axis=-1)
+        between = (centres - mean[..., None]) ** 2
+        var = (w * (self.scales**2 * spread + between)).sum(axis=-1)
+        return np.stack([mean, var], axis=-1)
+
+    @property
+    def mean(self) -> np.ndarray | float:
+        """Expectation."""
+        return _plain(self._moments[..., 0])
+
+    @property
+    def var(self) -> np.ndarray | float:
+        """Variance."""
+        return _plain(self._moments[..., 1])
+
+    def cdf(self, x: ArrayLike) -> np.ndarray | float:
+        """P(X <= x)."""
+        inside = np.clip(np.asarray(x, dtype=np.float64), self.lower, self.upper)
+        total = (self.weights * self._mass_below(inside)).sum(axis=-1) / self._mass
+        return _plain(np.clip(total, 0, 1))
+
+    def pdf(self, x: ArrayLike) -> np.ndarray | float:
+        """Density at x."""
+        x = np.asarray(x, dtype=np.float64)
+        density = (self.weights * _normal_pdf(self._z(x)) / self.scales).sum(axis=-1) / self._mass
+        return _plain(np.where((x >= self.lower) & (x <= self.upper), density, 0))
+
+    def quantile(self, q: ArrayLike) -> np.ndarray | float:
+        """Smallest x with P(X <= x) >= q, for q in [0, 1]; solved to machine precision."""
+        return _quantile_by_root(self.cdf, self.lower, self.upper, q)
+
+    def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
+        """Mean of the lowest share alpha in (0, 1) of the law (section 2.2)."""
+        level = float(risk.exact_level(alpha))
+        v = np.asarray(self.quantile(level))
+        below = self._mass_below(v)
+        slope = _normal_pdf(self._z(v)) - _normal_pdf(self._z(self.lower))
+        partial = (self.weights * (self.means * below - self.scales * slope)).sum(axis=-1)
+        return _plain(partial / self._mass / level)
+
+    @cached_property
+    def _lower_mass(self) -> np.ndarray:
+        density = np.asarray(self.pdf(self.lower))
+        return np.asarray(
+            _lower_mass_constant(
+                lambda x: np.asarray(self.cdf(x)), self.lower, self.upper - self.lower, density
+            )
+        )
+
+    @property
+    def lower_mass_constant(self) -> np.ndarray | float:
+        """Largest A with P(X <= a + e) >= A e for 0 < e <= 1/A (eq. 3)."""
+        return _plain(self._lower_mass)
+
+    def _encode_parameters(self) -> np.ndarray:
+        sign = np.where(self._mirrored, -1.0, 1.0)
+        first = special.ndtr(
+            np.where(self._mirrored, -self._z(self.upper), self._z(self.lower))
+        )
+        cumulative = np.cumsum(self._truncated_weights, axis=-1)
+        columns = [cumulative, self.means, sign * self.scales, first, self._width]
+        components = np.stack(columns, axis=-1)
+        flat = components.reshape((*self.shape, -1))
+        ends = np.stack([self.lower, self.upper], axis=-1)
+        return np.concatenate([ends, flat], axis=-1)
+
+    @property
+    def _encoded_size(self) -> int:
+        return self.weights.shape[-1]
+
+
+def _normal_pdf(z: np.ndarray) -> np.ndarray:
+    return np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Empirical(RewardLaw):
+    """Uniform draws with replacement from a table of realizations (section 5.3).
+
+    Parameters
+    ----------
+    values : array_like, shape (n,) or (K, n)
+        Realizations of each arm, n >= 1.
+
+    Examples
+    --------
+    >>> law = Empirical([0.1, 0.2, 0.6, 0.9])
+    >>> law.quantile(.5), round(law.cvar(.375), 4)
+    (0.2, 0.1333)
+    """
+
+    values: ArrayLike
+    _kind = _kernels.EMPIRICAL
+
+    def __post_init__(self) -> None:
+        values = _validate.finite_array("values", self.values)
+        if values.ndim == 0 or values.shape[-1] == 0:
+            raise ValueError(
+                f"values must list at least one realization an arm, got shape {values.shape}"
+            )
+        self._set(values=values)
+
+    @cached_property
+    def _sorted(self) -> np.ndarray:
+        return np.sort(self.values, axis=-1)
+
+    @property
+    def essential_infimum_array(self) -> np.ndarray:
+        return self._sorted[..., 0]
+
+    @property
+    def essential_supremum(self) -> np.ndarray | float:
+        """Smallest b with P(X > b) = 0."""
+        return _plain(self._sorted[..., -1])
+
+    @property
+    def mean(self) -> np.ndarray | float:
+        """Expectation."""
+        return _plain(self.values.mean(axis=-1))
+
+    @property
+    def var(self) -> np.ndarray | float:
+        """Variance (divisor n: the table is the whole law)."""
+        return _plain(self.values.var(axis=-1))
+
+    def cdf(self, x: ArrayLike) -> np.ndarray | float:
+        """P(X <= x)."""
+        return _plain((self._sorted <= np.asarray(x)[..., None]).mean(axis=-1))
+
+    def quantile(self, q: ArrayLike) -> np.ndarray | float:
+        """Smallest x with P(X <= x) >= q, for q in [0, 1]."""
+        n = self.values.shape[-1]
+        # Rounded, so that a decimal share such as 0.07 of 100 is the 7th value, not the 8th.
+        rank = np.ceil(np.round(_probability("q", q) * n, 9)).astype(int)
+        rank = np.broadcast_to(np.maximum(rank, 1), np.broadcast_shapes(rank.shape, self.shape))
+        table = np.broadcast_to(self._sorted, (*rank.shape, n))
+        return _plain(np.take_along_axis(table, rank[..., None] - 1, axis=-1)[..., 0])
+
+    def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
+        """Mean of the lowest share alpha in (0, 1); an atom at the quantile is split.
+
+        References
+        ----------
+        Rockafellar and Uryasev (2002), Conditional value-at-risk for general loss distributions.
+        """
+        share = risk.exact_level(alpha) * self.values.shape[-1]
+        whole = math.floor(share)
+        total = self._sorted[..., :whole].sum(axis=-1)
+        if share > whole:
+            total = total + float(share - whole) * self._sorted[..., whole]
+        return _plain(total / float(share))
+
+    @property
+    def lower_mass_constant(self) -> np.ndarray | float:
+        """Largest A with P(X <= a + e) >= A e for 0 < e <= 1/A (eq. 3); inf for a constant arm.
+
+        The cdf is lowest against e just before it jumps at a value, where it is k / n.
+        """
+        n = self.values.shape[-1]
+        gaps = self._sorted - self._sorted[..., :1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.where(gaps > 0, np.arange(n) / n / gaps, np.inf)
+        # Equal values jump together: only the first of them is reached from below.
+        repeated = np.diff(self._sorted, axis=-1, prepend=np.nan) == 0
+        return _plain(np.where(repeated, np.inf, ratios).min(axis=-1))
+
+    def _encode_parameters(self) -> np.ndarray:
+        return self.values
+
+    @property
+    def _encoded_size(self) -> int:
+        return self.values.shape[-1]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bernoulli(RewardLaw):
+    """Reward 1 with probability p, else 0 (section 2.1).
+
+    Parameters
+    ----------
+    p : float or array_like, shape () or (K,)
+        In [0, 1].
+
+    Examples
+    --------
+    >>> Bernoulli(.9).cvar(.5)
+    0.8
+    """
+
+    p: ArrayLike
+    _kind = _kernels.BERNOULLI
+
+    def __post_init__(self) -> None:
+        p = _validate.finite_array("p", self.p)
+        _validate.every((p >= 0) & (p <= 1), "p must be in [0, 1], got {}", p)
+        self._set(p=p)
+
+    @property
+    def essential_infimum_array(self) -> np.ndarray:
+        return (self.p == 1).astype(float)
+
+    @property
+    def essential_supremum(self) -> np.ndarray | float:
+        """Smallest b with P(X > b) = 0."""
+        return _plain(self.p > 0)
+
+    @property
+    def mean(self) -> np.ndarray | float:
+        """Expectation."""
+        return _plain(self.p)
+
+    @property
+    def var(self) -> np.ndarray | float:
+        """Variance."""
+        return _plain(self.p * (1 - self.p))
+
+    def cdf(self, x: ArrayLike) -> np.ndarray | float:
+        """P(X <= x)."""
+        x = np.asarray(x)
+        return _plain(np.where(x < 0, 0, np.where(x < 1, 1 - self.p, 1)))
+
+    def quantile(self, q: ArrayLike) -> np.ndarray | float:
+        """Smallest x with P(X <= x) >= q, for q in [0, 1]."""
+        q = _probability("q", q)
+        return _plain(np.where((q <= 1 - self.p) & (self.p < 1), 0, 1))
+
+    def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
+        """Mean of the lowest share alpha in (0, 1); an atom at the quantile is split."""
+        level = float(risk.exact_level(alpha))
+        return _plain(np.maximum(0, level - (1 - self.p)) / level)
+
+    @property
+    def lower_mass_constant(self) -> np.ndarray | float:
+        """Largest A with P(X <= a + e) >= A e for 0 < e <= 1/A (eq. 3); inf for a constant arm."""
+        return _plain(np.where((self.p == 0) | (self.p == 1), np.inf, 1 - self.p))
+
+    def _encode_parameters(self) -> np.ndarray:
+        return self.p[..., None]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Beta(RewardLaw):
+    """Beta law on [0, 1]. With a > 1 its lower-mass constant is 0: Lemma 4.1 says nothing.
+
+    Parameters
+    ----------
+    a, b : float or array_like, shape () or (K,)
+        Shapes, > 0; a rules the lower end.
+
+    Examples
+    --------
+    >>> Beta(2, 2).lower_mass_constant, round(Beta(1, 3).cdf(.5), 3)
+    (0.0, 0.875)
+    """
+
+    a: ArrayLike
+    b: ArrayLike
+    _kind = _kernels.BETA
+
+    def __post_init__(self) -> None:
+        a, b = np.broadcast_arrays(
+            _validate.finite_array("a", self.a), _validate.finite_array("b", self.b)
+        )
+        _validate.every(a > 0, "a must be > 0, got {}", a)
+        _validate.every(b > 0, "b must be > 0, got {}", b)
+        self._set(a=a.copy(), b=b.copy())
+
+    @property
+    def essential_infimum_array(self) -> np.ndarray:
+        return np.zeros_like(self.a)
+
+    @property
+    def essential_supremum(self) -> np.ndarray | float:
+        """Smallest b with P(X > b) = 0."""
+        return _plain(np.ones_like(self.a))
+
+    @property
+    def mean(self) -> np.ndarray | float:
+        """Expectation."""
+        return _plain(self.a / (self.a + self.b))
+
+    @property
+    def var(self) -> np.ndarray | float:
+        """Variance."""
+        total = self.a + self.b
+        return _plain(self.a * self.b / (total**2 * (total + 1)))
+
+    def cdf(self, x: ArrayLike) -> np.ndarray | float:
+        """P(X <= x)."""
+        return _plain(special.betainc(self.a, self.b, np.clip(x, 0, 1)))
+
+    def pdf(self, x: ArrayLike) -> np.ndarray | float:
+        """Density at x."""
+        x = np.asarray(x, dtype=np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            density = x ** (self.a - 1) * (1 - x) ** (self.b - 1) / special.beta(self.a, self.b)
+        return _plain(np.where((x >= 0) & (x <= 1), density, 0))
+
+    def quantile(self, q: ArrayLike) -> np.ndarray | float:
+        """Smallest x with P(X <= x) >= q, for q in [0, 1]."""
+        return _plain(special.betaincinv(self.a, self.b, _probability("q", q)))
+
+    def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
+        """Mean of the lowest share alpha in (0, 1) of the law (section 2.2)."""
+        level = float(risk.exact_level(alpha))
+        v = special.betaincinv(self.a, self.b, level)
+        return _plain(self.mean * special.betainc(self.a + 1, self.b, v) / level)
+
+    @property
+    def lower_mass_constant(self) -> np.ndarray | float:
+        """Largest A with P(X <= a + e) >= A e for 0 < e <= 1/A (eq. 3); 0 for shape a > 1."""
+        at_zero = np.where(self.a > 1, 0.0, np.where(self.a == 1, self.b, np.inf))
+        return _plain(
+            _lower_mass_constant(
+                lambda x: np.asarray(self.cdf(x)),
+                self.essential_infimum_array,
+                np.ones_like(self.a),
+                at_zero,
+            )
+        )
+
+    def _encode_parameters(self) -> np.ndarray:
+        return np.stack([self.a, self.b], axis=-1)

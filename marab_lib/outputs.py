@@ -1,0 +1,94 @@
+"""Where a notebook leaves its figures and numbers: whole files or none.
+
+Every file is written beside its place under another name and then moved there, so an interrupted
+run leaves no half file and never harms one that was written before.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    import pandas
+    import xarray
+
+__all__ = ["Outputs", "load_dataset", "replace_when_done", "save_dataset"]
+
+
+@contextmanager
+def replace_when_done(path: str | os.PathLike) -> Iterator[Path]:
+    """Give a temporary path to write to; on success it takes the place of `path`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> target = Path(tempfile.mkdtemp()) / "numbers.csv"
+    >>> with replace_when_done(target) as part:
+    ...     _ = part.write_text("1,2")
+    >>> target.read_text()
+    '1,2'
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
+    try:
+        yield part
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def save_dataset(dataset: xarray.Dataset, path: str | os.PathLike) -> None:
+    """Write a result of `simulate` as NetCDF-4, compressed; `load_dataset` reads it back."""
+    encoding = {name: {"zlib": True, "complevel": 4} for name in dataset.data_vars}
+    with replace_when_done(path) as part:
+        dataset.to_netcdf(part, engine="h5netcdf", encoding=encoding)
+
+
+def load_dataset(path: str | os.PathLike) -> xarray.Dataset:
+    """Read a result that `save_dataset` wrote, into memory."""
+    import xarray
+
+    return xarray.load_dataset(path, engine="h5netcdf")
+
+
+class Outputs:
+    """The output folder of one notebook; with an empty folder name nothing is written.
+
+    Parameters
+    ----------
+    folder : str
+        Folder for the files, made when needed, or "".
+    prefix : str
+        First part of every file name, such as "06" for notebook 06.
+    """
+
+    def __init__(self, folder: str, prefix: str) -> None:
+        self.folder = Path(folder) if folder else None
+        self.prefix = prefix
+
+    def _path(self, kind: str, name: str, suffix: str) -> Path:
+        return self.folder / kind / f"{self.prefix}_{name}{suffix}"
+
+    def figure(self, figure: matplotlib.figure.Figure, name: str) -> None:
+        """Write a figure as PNG and PDF to ``figures/``."""
+        for suffix in (".png", ".pdf") if self.folder else ():
+            with replace_when_done(self._path("figures", name, suffix)) as part:
+                # No date in the PDF: the same run gives the same bytes.
+                figure.savefig(part, metadata={"CreationDate": None} if suffix == ".pdf" else None)
+
+    def table(self, table: pandas.DataFrame, name: str) -> None:
+        """Write a table as CSV to ``numbers/``."""
+        if self.folder:
+            with replace_when_done(self._path("numbers", name, ".csv")) as part:
+                table.to_csv(part)
+
+    def dataset(self, dataset: xarray.Dataset, name: str) -> None:
+        """Write a result of `simulate` as NetCDF to ``numbers/``."""
+        if self.folder:
+            save_dataset(dataset, self._path("numbers", name, ".nc"))

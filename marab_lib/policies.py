@@ -1,0 +1,511 @@
+"""Bandit policies: one short class each, with its parameters and its index.
+
+An index function has the signature ``index(t, arms, state, params, memory, history)`` and writes
+``arms[i].index`` for every arm; the arm with the largest index is played next.
+
+=============  ==================================================================================
+``t``          1-based number of the pull to come (or the number of pulls done, see ``time``)
+``arms[i]``    ``n``, ``mean``, ``var``, ``min``, ``max``, ``last``, ``inv_sqrt_n``; with ``alpha``
+               set also ``tail_n`` = ceil(alpha n), ``cvar``, ``tail_max``, ``inv_sqrt_tail_n``
+``state[0]``   ``horizon``, ``pulls`` (done so far), ``last_arm`` (-1 at first), ``last_reward``, ``tail_t`` = ceil(alpha t)
+``params``     the policy's parameters, float64
+``memory``     float64 numbers of the policy's own, 0 at the start of each run
+``history``    ``history[i, :arms[i].n]``: all rewards of arm i, if the policy asks for them
+=============  ==================================================================================
+
+The function is called at every step, during the first pulls too (its choice is then not used).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+
+import numba
+import numpy as np
+
+from . import _kernels, _validate, risk
+from ._jit import jit
+
+__all__ = [
+    "MIN",
+    "MVLCB",
+    "UCB",
+    "Custom",
+    "EpsilonGreedy",
+    "ExpExp",
+    "KLUCB",
+    "MaRaB",
+    "Policy",
+    "ThompsonSampling",
+    "bernoulli_upper_bound",
+    "index",
+    "next_beta",
+    "next_normal",
+    "next_uniform",
+]
+
+next_uniform = _kernels.next_uniform
+next_normal = _kernels.next_normal
+next_beta = _kernels.next_beta
+bernoulli_upper_bound = _kernels.bernoulli_upper_bound
+
+_TIMES = {"next": 0, "done": 1}
+_FIRST_PULLS = {
+    "ascending": _kernels.ASCENDING,
+    "descending": _kernels.DESCENDING,
+    "random": _kernels.SHUFFLED,
+    "none": _kernels.NO_FIRST_PULLS,
+}
+_TIES = {"lowest": _kernels.LOWEST, "highest": _kernels.HIGHEST, "random": _kernels.RANDOM}
+
+
+def index(function: Callable) -> Callable:
+    """Compile an index function for use in `Custom`; see the module's text for its arguments.
+
+    Examples
+    --------
+    >>> @index
+    ... def follow_the_leader(t, arms, state, params, memory, history):
+    ...     for a in arms:
+    ...         a.index = a.mean
+    >>> Custom(follow_the_leader).name
+    'follow_the_leader'
+    """
+    return numba.njit(nogil=True, error_model="numpy")(function)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What all policies share: the options that the paper leaves open.
+
+    Parameters
+    ----------
+    time : {"next", "done"}
+        Whether t in the formulas is the number of the pull to come (1-based, default) or the
+        number of pulls done.
+    first_pulls : {"ascending", "descending", "random", "none"}
+        Order in which each arm is pulled once before the index decides.
+    ties : {"lowest", "highest", "random"}
+        Which of the arms with the largest index is played.
+    """
+
+    time: str = field(default="next", kw_only=True)
+    first_pulls: str = field(default="ascending", kw_only=True)
+    ties: str = field(default="lowest", kw_only=True)
+
+    title = ""  # name in figures and results, without parameters
+    support = None  # interval that every reward must lie in, if the policy needs one
+    alpha = None  # level of the lower tails that the loop keeps, if the policy needs them
+    share = "ceil"  # how alpha n is made whole
+    keeps_history = False
+    index_function = None
+
+    def __post_init__(self) -> None:
+        _validate.choice("time", self.time, _TIMES)
+        _validate.choice("first_pulls", self.first_pulls, _FIRST_PULLS)
+        _validate.choice("ties", self.ties, _TIES)
+        self._check()
+
+    def _check(self) -> None:
+        """Validate the policy's own parameters."""
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        """What the index function gets as `params`."""
+        return ()
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        """How many numbers of memory the index function gets."""
+        return 0
+
+    @property
+    def name(self) -> str:
+        """Title with the parameters; options are named where they are not at their default."""
+        shown = []
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if value is None or (f.kw_only and value == f.default):
+                continue
+            text = f"{value:g}" if isinstance(value, (int, float)) else str(value)
+            shown.append(f"{f.name}={text}")
+        return f"{self.title}({', '.join(shown)})" if shown else self.title
+
+    def kernel_options(self) -> tuple[int, int, int]:
+        """The shared options as the compiled loop takes them."""
+        return _TIMES[self.time], _FIRST_PULLS[self.first_pulls], _TIES[self.ties]
+
+
+@jit()
+def _ucb(t, arms, state, params, memory, history):
+    bonus = params[0] * math.sqrt(math.log(t))
+    for a in arms:
+        a.index = a.mean + bonus * a.inv_sqrt_n
+
+
+@dataclass(frozen=True)
+class UCB(Policy):
+    """Upper confidence bound: plays argmax of mean + C sqrt(log(t) / n) (section 2.1).
+
+    Parameters
+    ----------
+    C : float
+        Weight of the exploration, >= 0. Default 1e-3, the value of figure 2; Auer et al. analyse
+        sqrt(2).
+
+    References
+    ----------
+    Auer, Cesa-Bianchi and Fischer (2002), Finite-time analysis of the multiarmed bandit problem.
+    """
+
+    C: float = 1e-3
+    title = "UCB"
+    index_function = staticmethod(_ucb)
+
+    def _check(self) -> None:
+        _validate.number("C", self.C, 0)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (self.C,)
+
+
+@jit()
+def _kl_ucb(t, arms, state, params, memory, history):
+    log_t = math.log(t)
+    bound = log_t
+    if params[0] > 0.0 and log_t > 1.0:
+        bound += params[0] * math.log(log_t)
+    for a in arms:
+        a.index = _kernels.bernoulli_upper_bound(a.mean, bound / a.n)
+
+
+@dataclass(frozen=True)
+class KLUCB(Policy):
+    """KL-UCB: plays the largest q with n kl(mean, q) <= log(t) + c log(log(t)) (section 2.1).
+
+    kl is the Bernoulli divergence, valid for any rewards in [0, 1].
+
+    Parameters
+    ----------
+    c : float
+        Weight of the second term, >= 0. Default 0, as its authors advise in practice.
+
+    References
+    ----------
+    Garivier and Cappe (2011), The KL-UCB algorithm for bounded stochastic bandits and beyond.
+    """
+
+    c: float = 0.0
+    title = "KL-UCB"
+    support = (0.0, 1.0)
+    index_function = staticmethod(_kl_ucb)
+
+    def _check(self) -> None:
+        _validate.number("c", self.c, 0)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (self.c,)
+
+
+@jit()
+def _epsilon_greedy(t, arms, state, params, memory, history):
+    best = 0
+    for i in range(arms.size):
+        arms[i].index = arms[i].mean
+        if arms[i].mean > arms[best].mean:
+            best = i
+    if _kernels.next_uniform(state) < params[0]:
+        if params[1] == 1.0:  # any arm, the best one too
+            i = int(_kernels.next_uniform(state) * arms.size)
+        else:
+            i = int(_kernels.next_uniform(state) * (arms.size - 1))
+            i += i >= best
+        arms[i].index = math.inf
+
+
+@dataclass(frozen=True)
+class EpsilonGreedy(Policy):
+    """Epsilon-greedy: the best mean so far, but with probability epsilon another arm (section 2.1).
+
+    Parameters
+    ----------
+    eps : float
+        Share of exploration in [0, 1]. Default 0.1.
+    explore : {"others", "all"}
+        Explore among the other arms, as the paper words it (default), or among all.
+
+    Notes
+    -----
+    The arm left out while exploring is the one of lowest number among those with the best mean.
+    """
+
+    eps: float = 0.1
+    explore: str = field(default="others", kw_only=True)
+    title = "eps-greedy"
+    index_function = staticmethod(_epsilon_greedy)
+
+    def _check(self) -> None:
+        _validate.number("eps", self.eps, 0, 1)
+        _validate.choice("explore", self.explore, ("others", "all"))
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (self.eps, float(self.explore == "all" or n_arms == 1))
+
+
+@jit()
+def _thompson(t, arms, state, params, memory, history):
+    last = state[0].last_arm
+    if last >= 0:  # a reward in (0, 1) counts as one toss of a coin with that probability
+        success = state[0].last_reward > _kernels.next_uniform(state)
+        memory[2 * last + (0 if success else 1)] += 1.0
+    for i in range(arms.size):
+        arms[i].index = _kernels.next_beta(state, 1.0 + memory[2 * i], 1.0 + memory[2 * i + 1])
+
+
+@dataclass(frozen=True)
+class ThompsonSampling(Policy):
+    """Thompson sampling with a uniform Beta prior on each arm's mean (section 1).
+
+    Rewards strictly between 0 and 1 are made binary by one Bernoulli toss each. No first pulls
+    are needed; ``first_pulls`` is "none" by default.
+
+    References
+    ----------
+    Agrawal and Goyal (2012), Analysis of Thompson sampling for the multi-armed bandit problem.
+    """
+
+    first_pulls: str = field(default="none", kw_only=True)
+    title = "Thompson"
+    support = (0.0, 1.0)
+    index_function = staticmethod(_thompson)
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return 2 * n_arms
+
+
+@jit()
+def _min(t, arms, state, params, memory, history):
+    for a in arms:
+        a.index = a.min
+
+
+@dataclass(frozen=True)
+class MIN(Policy):
+    """MIN: plays the arm with the largest smallest reward so far (section 4)."""
+
+    title = "MIN"
+    index_function = staticmethod(_min)
+
+
+@jit()
+def _marab(t, arms, state, params, memory, history):
+    bonus = params[0] * math.sqrt(math.log(state[0].tail_t))
+    for a in arms:
+        a.index = a.cvar - bonus * a.inv_sqrt_tail_n
+
+
+@jit()
+def _marab_quantile(t, arms, state, params, memory, history):
+    bonus = params[0] * math.sqrt(math.log(state[0].tail_t))
+    for a in arms:
+        a.index = a.tail_max - bonus * a.inv_sqrt_tail_n
+
+
+@dataclass(frozen=True)
+class MaRaB(Policy):
+    """MaRaB: plays argmax of CVaR - C sqrt(log(ceil(t alpha)) / ceil(alpha n)) (eqs. 1 and 2).
+
+    The CVaR of an arm is the mean of the ceil(alpha n) lowest of its n rewards, exact at every
+    step. While ceil(t alpha) = 1 the logarithm is 0 and C has no effect; with alpha <= 1/T this is
+    MIN for any C.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Risk level in (0, 1), read as a decimal (see `risk.exact_level`). Default 0.2 (figure 2).
+    C : float
+        Weight of the pessimistic bonus, >= 0. Default 1e-6 (figure 2).
+    share : {"ceil", "floor", "round"}
+        How alpha n and alpha t are made whole. The paper takes the ceiling.
+    estimator : {"cvar", "quantile"}
+        Mean of the tail, or its largest reward. The paper takes the mean.
+    """
+
+    alpha: float | str | Fraction = 0.2
+    C: float = 1e-6
+    share: str = field(default="ceil", kw_only=True)
+    estimator: str = field(default="cvar", kw_only=True)
+    title = "MaRaB"
+
+    def _check(self) -> None:
+        risk.exact_level(self.alpha)
+        _validate.number("C", self.C, 0)
+        _validate.choice("share", self.share, ("ceil", "floor", "round"))
+        _validate.choice("estimator", self.estimator, ("cvar", "quantile"))
+
+    @property
+    def index_function(self) -> Callable:
+        return _marab if self.estimator == "cvar" else _marab_quantile
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (self.C,)
+
+
+@jit()
+def _mv_lcb(t, arms, state, params, memory, history):
+    rho, bonus, sign = params[0], params[1], params[2]
+    for a in arms:
+        a.index = sign * (a.var - rho * a.mean + bonus * a.inv_sqrt_n)
+
+
+@dataclass(frozen=True)
+class MVLCB(Policy):
+    """MV-LCB: plays argmin of var - rho mean - (5 + rho) sqrt(log(1/delta) / (2 n)) (section 2.2).
+
+    Parameters
+    ----------
+    rho : float
+        Risk tolerance, >= 0. Default 2 (figure 2).
+    delta : float, optional
+        Confidence in (0, 1). Default 1 / T**2.
+    bonus : {"optimistic", "pessimistic", "printed"}
+        "optimistic": the rule above, that of Sani et al. (default). "pessimistic": the bonus is
+        added before the minimum is taken. "printed": the *maximum* of the rule above, as the
+        paper's text has it.
+
+    References
+    ----------
+    Sani, Lazaric and Munos (2012), Risk-aversion in multi-armed bandits.
+    """
+
+    rho: float = 2.0
+    delta: float | None = None
+    bonus: str = field(default="optimistic", kw_only=True)
+    title = "MV-LCB"
+    index_function = staticmethod(_mv_lcb)
+
+    def _check(self) -> None:
+        _validate.number("rho", self.rho, 0)
+        if self.delta is not None:
+            _validate.number("delta", self.delta, 0, 1, open_low=True, open_high=True)
+        _validate.choice("bonus", self.bonus, ("optimistic", "pessimistic", "printed"))
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        log_inverse = 2 * math.log(horizon) if self.delta is None else -math.log(self.delta)
+        width = (5 + self.rho) * math.sqrt(log_inverse / 2)
+        bonus = width if self.bonus == "pessimistic" else -width
+        return (self.rho, bonus, 1.0 if self.bonus == "printed" else -1.0)
+
+
+@jit()
+def _exp_exp(t, arms, state, params, memory, history):
+    rho, tau = params[0], params[1]
+    if state[0].pulls < tau:  # explore: the arm that was pulled least
+        for a in arms:
+            a.index = -a.n
+    elif memory[0] == 0.0:  # first pull after the exploration: the best mean-variance
+        memory[0] = 1.0
+        for a in arms:
+            a.index = rho * a.mean - a.var
+    else:  # keep to the arm that this choice fell on
+        if memory[0] == 1.0:
+            memory[0] = 2.0 + state[0].last_arm
+        for i in range(arms.size):
+            arms[i].index = 1.0 if i == memory[0] - 2.0 else 0.0
+
+
+@dataclass(frozen=True)
+class ExpExp(Policy):
+    """ExpExp: all arms in turn for tau pulls, then the arm of least var - rho mean (section 2.2).
+
+    Parameters
+    ----------
+    rho : float
+        Risk tolerance, >= 0. Default 2 (figure 2).
+    tau : float, optional
+        Number of pulls of the exploration, all arms together, in [K, T]; its whole part counts.
+        Default K (T / 14)**(2/3), or T where that is less.
+
+    References
+    ----------
+    Sani, Lazaric and Munos (2012), Risk-aversion in multi-armed bandits.
+    """
+
+    rho: float = 2.0
+    tau: float | None = None
+    title = "ExpExp"
+    index_function = staticmethod(_exp_exp)
+
+    def _check(self) -> None:
+        _validate.number("rho", self.rho, 0)
+        if self.tau is not None:
+            _validate.number("tau", self.tau, 1)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        tau = self.tau
+        if tau is None:
+            tau = min(horizon, max(n_arms, n_arms * (horizon / 14) ** (2 / 3)))
+        _validate.number("tau", tau, n_arms, horizon)
+        return (self.rho, math.floor(tau))
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return 1
+
+
+@dataclass(frozen=True)
+class Custom(Policy):
+    """A policy from a user's own index function, as fast as the built-in ones.
+
+    Parameters
+    ----------
+    function : callable
+        Decorated by `index`; see the module's text for its arguments.
+    params : sequence of float
+        Handed to it as a float64 array.
+    label : str, optional
+        Name in results. Default the function's name and parameters.
+    alpha : float, str or Fraction, optional
+        Level of the lower tails to keep for it (fields ``cvar``, ``tail_n``, ...).
+    memory : int
+        How many numbers of memory it needs. Default 0.
+    keeps_history : bool
+        Whether it reads ``history``.
+    """
+
+    function: Callable
+    params: tuple[float, ...] = ()
+    label: str | None = None
+    alpha: float | str | Fraction | None = field(default=None, kw_only=True)
+    memory: int = field(default=0, kw_only=True)
+    keeps_history: bool = field(default=False, kw_only=True)
+
+    def _check(self) -> None:
+        if not hasattr(self.function, "py_func"):
+            raise TypeError(
+                f"function must be decorated by marab_lib.policies.index, got {self.function!r}"
+            )
+        object.__setattr__(self, "params", tuple(map(float, np.ravel(self.params))))
+        _validate.finite_array("params", self.params)
+        if self.alpha is not None:
+            risk.exact_level(self.alpha)
+        _validate.whole("memory", self.memory, 0)
+
+    @property
+    def title(self) -> str:
+        return self.label or self.function.__name__
+
+    @property
+    def name(self) -> str:
+        values = ", ".join(f"{p:g}" for p in self.params)
+        return self.title if self.label or not values else f"{self.title}({values})"
+
+    @property
+    def index_function(self) -> Callable:
+        return self.function
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return self.params
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return self.memory

@@ -1,0 +1,313 @@
+"""Bandit problems: named sets of arms, and the generators of sections 5.1, 5.2 and 5.3."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from . import _validate
+from .arms import RewardLaw, TruncatedGaussianMixture, Uniform
+
+__all__ = ["Problem", "artificial", "proof_of_concept"]
+
+
+class Problem:
+    """A set of arms to choose from.
+
+    Parameters
+    ----------
+    arms : RewardLaw or sequence of RewardLaw
+        At least two arms; laws of many arms are laid out one after the other.
+    name : str, optional
+        Default "problem".
+    stream : tuple of int, optional
+        Which reward tape the problem reads. By default its place in the list given to `simulate`;
+        problems made by a generator carry their own, so a part of a list gives the same rewards
+        as the whole.
+
+    Examples
+    --------
+    >>> problem = Problem([Uniform(0, 1), Uniform(.4, .5)])
+    >>> problem.n_arms, problem.best_arm, problem.means.tolist()
+    (2, 0, [0.5, 0.45])
+    """
+
+    def __init__(
+        self,
+        arms: RewardLaw | Sequence[RewardLaw],
+        name: str = "problem",
+        stream: tuple[int, ...] | None = None,
+    ) -> None:
+        laws = [arms] if isinstance(arms, RewardLaw) else list(arms)
+        for law in laws:
+            if not isinstance(law, RewardLaw):
+                raise TypeError(f"arms must be reward laws of marab_lib.arms, got {law!r}")
+        self._laws = tuple(laws)
+        self.name = str(name)
+        self.stream = stream
+        if self.n_arms < 2:
+            raise ValueError(f"arms must hold at least 2 arms, got {self.n_arms}")
+
+    def __repr__(self) -> str:
+        return f"Problem({self.name!r}, {self.n_arms} arms)"
+
+    @property
+    def arms(self) -> list[RewardLaw]:
+        """The arms, one by one."""
+        return [arm for law in self._laws for arm in (law if law.shape else [law])]
+
+    @cached_property
+    def n_arms(self) -> int:
+        """Number of arms K."""
+        return sum(len(law) if law.shape else 1 for law in self._laws)
+
+    def _gather(self, of) -> np.ndarray:
+        return np.concatenate([np.atleast_1d(of(law)) for law in self._laws])
+
+    @cached_property
+    def means(self) -> np.ndarray:
+        """Expectation of each arm, shape (K,)."""
+        return self._gather(lambda law: law.mean)
+
+    @cached_property
+    def variances(self) -> np.ndarray:
+        """Variance of each arm, shape (K,)."""
+        return self._gather(lambda law: law.var)
+
+    @cached_property
+    def essential_infima(self) -> np.ndarray:
+        """Essential infimum of each arm, shape (K,)."""
+        return self._gather(lambda law: law.essential_infimum)
+
+    @cached_property
+    def essential_suprema(self) -> np.ndarray:
+        """Essential supremum of each arm, shape (K,)."""
+        return self._gather(lambda law: law.essential_supremum)
+
+    @cached_property
+    def lower_mass_constants(self) -> np.ndarray:
+        """Lower-mass constant A of each arm, shape (K,)."""
+        return self._gather(lambda law: law.lower_mass_constant)
+
+    def cvars(self, alpha: float | str | Fraction) -> np.ndarray:
+        """CVaR of each arm at level alpha in (0, 1), shape (K,)."""
+        return self._gather(lambda law: law.cvar(alpha))
+
+    def cdfs(self, x: float) -> np.ndarray:
+        """P(X <= x) of each arm, shape (K,)."""
+        return self._gather(lambda law: law.cdf(x))
+
+    def mean_variances(self, rho: float) -> np.ndarray:
+        """Mean-variance loss of each arm, variance - rho mean, shape (K,)."""
+        return self.variances - _validate.number("rho", rho, 0) * self.means
+
+    @cached_property
+    def best_arm(self) -> int:
+        """Number of the arm of largest mean (the first of equals)."""
+        return int(np.argmax(self.means))
+
+    @cached_property
+    def best_mean(self) -> float:
+        """Largest mean, mu*."""
+        return float(self.means.max())
+
+    @cached_property
+    def mean_gaps(self) -> np.ndarray:
+        """Mean-related margins Delta_mu,i = mu* - mu_i, shape (K,)."""
+        return self.best_mean - self.means
+
+    @cached_property
+    def minimum_gaps(self) -> np.ndarray:
+        """Minimum-related margins Delta_a,i = a* - a_i of the best infimum a*, shape (K,)."""
+        return self.essential_infima.max() - self.essential_infima
+
+    def encode(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Kinds, starts, sizes (one an arm) and the flat parameters, for the compiled loops."""
+        parts = [law.encode() for law in self._laws]
+        offsets = np.cumsum([0] + [part[3].size for part in parts[:-1]])
+        return (
+            np.concatenate([part[0] for part in parts]),
+            np.concatenate([part[1] + at for part, at in zip(parts, offsets, strict=True)]),
+            np.concatenate([part[2] for part in parts]),
+            np.concatenate([part[3] for part in parts]),
+        )
+
+
+def proof_of_concept(
+    *,
+    n_arms: int = 20,
+    mu_star: float = 0.5,
+    a_star: float = 0.499,
+    delta_max: float = 1e-3,
+    r_max: float = 0.499,
+) -> Problem:
+    """The uniform arms of section 5.1, from the best to the worst.
+
+    Arm i is uniform on mu_i +- r_i, with mu_i = mu* - (i - 1) / (K - 1) Delta_max and
+    r_i = (mu* - a*) + (i - 1) / (K - 1) r_max.
+
+    Parameters
+    ----------
+    n_arms : int
+        K >= 2.
+    mu_star, a_star : float
+        Mean and lower end of the best arm, a_star < mu_star.
+    delta_max : float
+        Mean-related margin of the worst arm, >= 0. The paper does not give it; the default is read
+        off its figure 1, where uniform play ends at 1.000 = 2000 Delta_max / 2.
+    r_max : float
+        By how much the radius grows from the best arm to the worst, >= 0.
+
+    Notes
+    -----
+    With the defaults the support of the worst arm reaches down to -0.001, as it must in the paper.
+
+    Examples
+    --------
+    >>> problem = proof_of_concept()
+    >>> round(problem.means[-1], 4), round(problem.essential_infima[-1], 4)
+    (0.499, -0.001)
+    """
+    k = _validate.whole("n_arms", n_arms, 2)
+    mu_star = _validate.number("mu_star", mu_star)
+    a_star = _validate.number("a_star", a_star, high=mu_star, open_high=True)
+    delta_max = _validate.number("delta_max", delta_max, 0)
+    r_max = _validate.number("r_max", r_max, 0)
+    share = np.arange(k) / (k - 1)
+    means = mu_star - share * delta_max
+    radii = mu_star - a_star + share * r_max
+    return Problem(Uniform(means - radii, means + radii), "proof of concept")
+
+
+def artificial(
+    n_problems: int,
+    seed: int,
+    *,
+    n_arms: int = 20,
+    minima: tuple[float, float] = (0.0, 0.05),
+    n_gaussians: int | tuple[int, int] = (1, 4),
+    locations: tuple[float, float] = (0.0, 1.0),
+    spreads: tuple[float, float] = (0.12, 0.5),
+    weights: str = "dirichlet",
+    spread_is: str = "sd",
+    truncation: str = "mixture",
+) -> list[Problem]:
+    """Random problems of section 5.2: truncated mixtures of Gaussians on [a_i, 1].
+
+    The same seed gives the same random numbers for every option, so readings of the paper can be
+    compared problem by problem; problem j is the same whatever the number of problems.
+
+    Parameters
+    ----------
+    n_problems : int
+        >= 1.
+    seed : int
+        >= 0; seeds the problems, not their rewards.
+    n_arms : int
+        K >= 2.
+    minima : (float, float)
+        Range of the lower ends a_i, uniform.
+    n_gaussians : int or (int, int)
+        Number of Gaussians an arm: fixed, or uniform on a range with both ends.
+    locations, spreads : (float, float)
+        Ranges of the Gaussians' means and of their sigma, uniform.
+    weights : {"dirichlet", "equal", "normalised"}
+        Dirichlet(1, ..., 1), all equal, or uniform numbers divided by their sum; not said in the
+        paper.
+    spread_is : {"sd", "variance"}
+        Whether sigma in N(mu, sigma) is a standard deviation or a variance; not said either.
+    truncation : {"mixture", "components"}
+        Whether the mixture is truncated as a whole, as rejection does, or each component keeps its
+        weight after truncation.
+
+    Returns
+    -------
+    list of Problem
+
+    Examples
+    --------
+    >>> problem = artificial(3, seed=0)[1]
+    >>> problem.n_arms, bool((problem.essential_infima <= .05).all())
+    (20, True)
+    """
+    n_problems = _validate.whole("n_problems", n_problems, 1)
+    seed = _validate.whole("seed", seed, 0)
+    k = _validate.whole("n_arms", n_arms, 2)
+    few, many = _gaussians(n_gaussians)
+    for name, pair in (("minima", minima), ("locations", locations), ("spreads", spreads)):
+        _range(name, pair)
+    if spreads[0] <= 0:
+        raise ValueError(f"spreads must be positive, got {spreads!r}")
+    if minima[1] >= 1:
+        raise ValueError(f"minima must be below 1, the upper end of the support, got {minima!r}")
+    _validate.choice("weights", weights, ("dirichlet", "equal", "normalised"))
+    _validate.choice("spread_is", spread_is, ("sd", "variance"))
+    _validate.choice("truncation", truncation, ("mixture", "components"))
+
+    u_lower, u_count, u_component = _uniforms(n_problems, seed, k, many)
+    lower = minima[0] + (minima[1] - minima[0]) * u_lower
+    counts = few + np.floor((many - few + 1) * u_count)
+    means = locations[0] + (locations[1] - locations[0]) * u_component[..., 0]
+    scales = spreads[0] + (spreads[1] - spreads[0]) * u_component[..., 1]
+    if spread_is == "variance":
+        scales = np.sqrt(scales)
+    raw = u_component[..., 2]
+    raw = {"dirichlet": -np.log1p(-raw), "equal": np.ones_like(raw), "normalised": raw}[weights]
+    raw = np.where(np.arange(many) < counts[..., None], raw, 0.0)
+    p = raw / raw.sum(axis=-1, keepdims=True)
+    if truncation == "components":
+        p = _weights_before_truncation(lower, p, means, scales)
+
+    def flat(x: np.ndarray) -> np.ndarray:
+        return x.reshape((-1, *x.shape[2:]))
+
+    law = TruncatedGaussianMixture(flat(lower), 1.0, flat(p), flat(means), flat(scales))
+    law._moments  # noqa: B018  computed once for all, and handed on to the parts
+    return [
+        Problem(law[j * k : (j + 1) * k], f"artificial {j}", stream=(seed, j))
+        for j in range(n_problems)
+    ]
+
+
+def _uniforms(n_problems: int, seed: int, n_arms: int, many: int) -> tuple[np.ndarray, ...]:
+    """Uniform numbers: lower ends and counts (problem, arm), components (problem, arm, many, 3).
+
+    Problem j has its own stream, read component by component, so that neither the number of
+    problems nor that of Gaussians changes the numbers they share.
+    """
+    children = np.random.SeedSequence(seed).spawn(n_problems)
+    u = np.stack([np.random.default_rng(c).random((2 + 3 * many, n_arms)) for c in children])
+    component = u[:, 2:].reshape(n_problems, many, 3, n_arms)
+    return u[:, 0], u[:, 1], component.transpose(0, 3, 1, 2)
+
+
+def _weights_before_truncation(lower, p, means, scales) -> np.ndarray:
+    """Weights that leave p after the truncation of the whole mixture to [lower, 1]."""
+    shape = p.shape
+    single = TruncatedGaussianMixture(
+        np.repeat(lower.ravel(), shape[-1]), 1.0, np.ones((p.size, 1)),
+        means.reshape(-1, 1), scales.reshape(-1, 1),
+    )  # fmt: skip
+    before = p / single._mass.reshape(shape)
+    return before / before.sum(axis=-1, keepdims=True)
+
+
+def _gaussians(n_gaussians: int | tuple[int, int]) -> tuple[int, int]:
+    if np.ndim(n_gaussians) == 0:
+        n_gaussians = (n_gaussians, n_gaussians)
+    if np.shape(n_gaussians) != (2,):
+        raise ValueError(
+            f"n_gaussians must be a whole number or a pair (few, many), got {n_gaussians!r}"
+        )
+    few = _validate.whole("n_gaussians", n_gaussians[0], 1)
+    return few, _validate.whole("n_gaussians", n_gaussians[1], few)
+
+
+def _range(name: str, pair: tuple[float, float]) -> None:
+    if np.shape(pair) != (2,):
+        raise ValueError(f"{name} must be a pair (low, high), got {pair!r}")
+    low = _validate.number(name, pair[0])
+    _validate.number(name, pair[1], low)
