@@ -115,13 +115,19 @@ def next_uniform(state):
 
 
 @jit()
+def _polynomial(r, c7, c6, c5, c4, c3, c2, c1, c0):
+    return ((((((c7 * r + c6) * r + c5) * r + c4) * r + c3) * r + c2) * r + c1) * r + c0
+
+
+@jit()
 def normal_quantile(p):
     """Inverse of the standard normal cdf for 0 < p < 1: algorithm AS 241 (Wichura 1988)."""
     q = p - 0.5
     if abs(q) <= 0.425:
         r = 0.180625 - q * q
-        top = 2.5090809287301226727e3
-        for c in (
+        top = _polynomial(
+            r,
+            2.5090809287301226727e3,
             3.3430575583588128105e4,
             6.7265770927008700853e4,
             4.5921953931549871457e4,
@@ -129,10 +135,10 @@ def normal_quantile(p):
             1.9715909503065514427e3,
             1.3314166789178437745e2,
             3.3871328727963666080e0,
-        ):
-            top = top * r + c
-        bottom = 5.2264952788528545610e3
-        for c in (
+        )
+        bottom = _polynomial(
+            r,
+            5.2264952788528545610e3,
             2.8729085735721942674e4,
             3.9307895800092710610e4,
             2.1213794301586595867e4,
@@ -140,14 +146,14 @@ def normal_quantile(p):
             6.8718700749205790830e2,
             4.2313330701600911252e1,
             1.0,
-        ):
-            bottom = bottom * r + c
+        )
         return q * top / bottom
     r = math.sqrt(-math.log(p if q < 0 else 1.0 - p))
     if r <= 5.0:
         r -= 1.6
-        top = 7.74545014278341407640e-4
-        for c in (
+        top = _polynomial(
+            r,
+            7.74545014278341407640e-4,
             2.27238449892691845833e-2,
             2.41780725177450611770e-1,
             1.27045825245236838258e0,
@@ -155,10 +161,10 @@ def normal_quantile(p):
             5.76949722146069140550e0,
             4.63033784615654529590e0,
             1.42343711074968357734e0,
-        ):
-            top = top * r + c
-        bottom = 1.05075007164441684324e-9
-        for c in (
+        )
+        bottom = _polynomial(
+            r,
+            1.05075007164441684324e-9,
             5.47593808499534494600e-4,
             1.51986665636164571966e-2,
             1.48103976427480074590e-1,
@@ -166,12 +172,12 @@ def normal_quantile(p):
             1.67638483018380384940e0,
             2.05319162663775882187e0,
             1.0,
-        ):
-            bottom = bottom * r + c
+        )
     else:
         r -= 5.0
-        top = 2.01033439929228813265e-7
-        for c in (
+        top = _polynomial(
+            r,
+            2.01033439929228813265e-7,
             2.71155556874348757815e-5,
             1.24266094738807843860e-3,
             2.65321895265761230930e-2,
@@ -179,10 +185,10 @@ def normal_quantile(p):
             1.78482653991729133580e0,
             5.46378491116411436990e0,
             6.65790464350110377720e0,
-        ):
-            top = top * r + c
-        bottom = 2.04426310338993978564e-15
-        for c in (
+        )
+        bottom = _polynomial(
+            r,
+            2.04426310338993978564e-15,
             1.42151175831644588870e-7,
             1.84631831751005468180e-5,
             7.86869131145613259100e-4,
@@ -190,8 +196,7 @@ def normal_quantile(p):
             1.36929880922735805310e-1,
             5.99832206555887937690e-1,
             1.0,
-        ):
-            bottom = bottom * r + c
+        )
     return top / bottom if q > 0 else -top / bottom
 
 
@@ -216,7 +221,12 @@ def next_gamma(state, shape):
         if v <= 0.0:
             continue
         v = v * v * v
-        if math.log(next_uniform(state)) < 0.5 * x * x + d * (1.0 - v + math.log(v)):
+        u = next_uniform(state)
+        square = x * x
+        # The first test accepts nearly always and spares the logarithms of the exact one.
+        if u < 1.0 - 0.0331 * square * square or math.log(u) < 0.5 * square + d * (
+            1.0 - v + math.log(v)
+        ):
             return boost * d * v
 
 
@@ -240,10 +250,11 @@ def _mixture_quantile(params, start, n_components, pick, position):
     leaves them.
     """
     at = start + 2
-    for _ in range(n_components - 1):
-        if pick < params[at]:
-            break
-        at += COMPONENT
+    # Counted, not searched: a branch on a random number would be mispredicted half of the time.
+    component = 0
+    for j in range(n_components - 1):
+        component += pick >= params[at + j * COMPONENT]
+    at += component * COMPONENT
     p = params[at + 3] + position * params[at + 4]
     x = params[at + 1] + params[at + 2] * normal_quantile(p)
     return min(max(x, params[start]), params[start + 1])
@@ -375,37 +386,38 @@ def update_tail(arm, low, high, value, tail_n):
 
 
 @jit()
-def bernoulli_divergence(p, q):
-    """Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(q)."""
-    total = 0.0
-    if p > 0.0:
-        total += p * math.log(p / q)
-    if p < 1.0:
-        total += (1.0 - p) * math.log((1.0 - p) / (1.0 - q))
-    return total
+def bernoulli_entropy(p):
+    """-p log p - (1 - p) log(1 - p), 0 at both ends."""
+    if p <= 0.0 or p >= 1.0:
+        return 0.0
+    return -p * math.log(p) - (1.0 - p) * math.log(1.0 - p)
 
 
 @jit()
-def bernoulli_upper_bound(p, bound):
-    """Largest q in [p, 1] with divergence of p from q at most `bound`.
+def bernoulli_upper_bound(p, bound, entropy):
+    """Largest q in [p, 1] with Bernoulli divergence kl(p, q) at most `bound`.
 
-    Newton's method from above: the divergence is convex in q and the start is the lower of two
-    upper bounds (Pinsker's, and the one that drops the term in log q), so it descends to the root.
+    `entropy` is that of p. Halley's method from the lower of two upper bounds: Pinsker's, and the
+    one that drops the term in log q. The result depends on the arguments alone, so that equal arms
+    have equal indices.
     """
     if bound <= 0.0 or p >= 1.0:
         return p
-    entropy = -(1.0 - p) * math.log(1.0 - p)
-    if p > 0.0:
-        entropy -= p * math.log(p)
-    q = min(1.0 - math.exp(-(bound + entropy) / (1.0 - p)), p + math.sqrt(0.5 * bound))
-    for _ in range(50):
-        if q >= 1.0:
-            return 1.0
-        step = (bernoulli_divergence(p, q) - bound) * q * (1.0 - q) / (q - p)
+    ceiling = 1.0 - math.exp(-(bound + entropy) / (1.0 - p))
+    q = min(ceiling, p + math.sqrt(0.5 * bound))
+    if p <= 0.0 or q >= 1.0:
+        return ceiling
+    for _ in range(20):
+        f = -entropy - p * math.log(q) - (1.0 - p) * math.log(1.0 - q) - bound
+        slope = (q - p) / (q * (1.0 - q))
+        curvature = p / (q * q) + (1.0 - p) / ((1.0 - q) * (1.0 - q))
+        step = f / (slope - 0.5 * f * curvature / slope)
+        step = min(max(step, 0.5 * (q - 1.0)), 0.5 * (q - p))
         q -= step
-        if step <= 1e-15 * q:
+        # Cubic convergence: a step this small leaves an error below the last bit.
+        if abs(step) < 1e-6 * min(q - p, 1.0 - q):
             break
-    return max(p, q)
+    return min(q, ceiling)
 
 
 # --- the simulation loop ------------------------------------------------------------------
@@ -602,7 +614,9 @@ def _simulate(
             if played.shape[2] > 0:
                 played[problem, run, step] = i
             if checkpoint < checkpoints.size and checkpoints[checkpoint] == step + 1:
-                regret, empirical_regret = _regrets(arms, means[problem], best_mean, step + 1, total)
+                regret, empirical_regret = _regrets(
+                    arms, means[problem], best_mean, step + 1, total
+                )
                 theoretical[problem, run, checkpoint] = regret
                 empirical[problem, run, checkpoint] = empirical_regret
                 checkpoint += 1

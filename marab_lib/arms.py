@@ -8,7 +8,7 @@ array of that shape; ``cdf``, ``pdf`` and ``quantile`` broadcast their argument 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
@@ -16,7 +16,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
-from scipy.optimize import elementwise
 
 from . import _kernels, _validate, risk
 
@@ -63,6 +62,15 @@ class RewardLaw:
             if isinstance(value, np.ndarray) and value.shape[:1] == (n_arms,):
                 part.__dict__[name] = value[item]
         return part
+
+    def _batch(self) -> RewardLaw:
+        """The same arms as a law of many, so that one code serves one arm and many."""
+        if self.shape:
+            return self
+        batch = object.__new__(type(self))
+        for name, value in self.__dict__.items():
+            batch.__dict__[name] = value[None] if isinstance(value, np.ndarray) else value
+        return batch
 
     def __iter__(self) -> Iterator[RewardLaw]:
         return (self[i] for i in range(len(self)))
@@ -141,14 +149,17 @@ def stream_key(seed: int, stream: tuple[int, ...]) -> np.ndarray:
     return np.random.SeedSequence(seed, spawn_key=stream).generate_state(2).astype(np.uint64)
 
 
-def _quantile_by_root(
-    cdf: Callable, low: np.ndarray, high: np.ndarray, q: ArrayLike
-) -> np.ndarray | float:
-    """Solve cdf(x) = q between low and high, element by element."""
+def _quantile_by_root(law: RewardLaw, q: ArrayLike) -> np.ndarray | float:
+    """Solve cdf(x) = q on the support, for all arms and all q at once."""
+    from scipy.optimize import elementwise  # here, since it takes a quarter of a second to import
+
     q = _probability("q", q)
-    low, high, q = np.broadcast_arrays(low, high, q)
+    batch = law._batch()
+    arm = np.arange(len(batch)).reshape(law.shape)
+    low, high, arm, q = np.broadcast_arrays(law.lower, law.upper, arm, q)
+    # The solver drops what is solved, so each call is told which arms are left.
+    root = elementwise.find_root(lambda x, i, p: batch[i].cdf(x) - p, (low, high), args=(arm, q)).x
     inside = (q > 0) & (q < 1)
-    root = elementwise.find_root(lambda x, p: cdf(x) - p, (low, high), args=(q,)).x
     return _plain(np.where(inside, root, np.where(q <= 0, low, high)))
 
 
@@ -158,24 +169,30 @@ def _probability(name: str, q: ArrayLike) -> np.ndarray:
     return q
 
 
-def _lower_mass_constant(cdf: Callable, a: np.ndarray, width: np.ndarray, at_zero: np.ndarray):
-    """inf over 0 < e <= width of cdf(a + e) / e: a grid, then a bracketed minimum."""
+def _lower_mass_constant(law: RewardLaw, at_zero: np.ndarray) -> np.ndarray:
+    """inf over 0 < e <= width of cdf(a + e) / e: a grid, then a bracketed minimum.
 
-    def ratio(e: np.ndarray) -> np.ndarray:
-        return cdf(a + e) / e
+    `at_zero` is the limit of the ratio for e to 0. Where e > 1/A the assumption asks nothing, but
+    at e = 1/A it asks for all the mass, so the search goes up to the whole width.
+    """
+    from scipy.optimize import elementwise
 
-    steps = width * (np.arange(1, _GRID + 1) / _GRID).reshape((-1,) + (1,) * a.ndim)
-    values = ratio(steps)
-    best = np.argmin(values, axis=0)
-    middle = np.clip(best, 1, _GRID - 2)
+    batch = law._batch()
+    a = batch.essential_infimum_array
+    width = np.asarray(batch.essential_supremum) - a
 
-    def pick(k: np.ndarray) -> np.ndarray:
-        return np.take_along_axis(steps, k[None], axis=0)[0]
+    def ratio(e: np.ndarray, arm: np.ndarray) -> np.ndarray:
+        return batch[arm].cdf(a[arm] + e) / e
 
-    bracket = (pick(middle - 1), pick(middle), pick(middle + 1))
-    refined = elementwise.find_minimum(ratio, bracket)
+    steps = width * (np.arange(1, _GRID + 1) / _GRID)[:, None]
+    values = batch.cdf(a + steps) / steps
+    middle = np.clip(np.argmin(values, axis=0), 1, _GRID - 2)
+    arms = np.arange(a.size)
+    bracket = tuple(steps[middle + shift, arms] for shift in (-1, 0, 1))
+    refined = elementwise.find_minimum(ratio, bracket, args=(arms,))
     inner = np.where(refined.success, refined.f_x, np.inf)
-    return np.minimum(np.minimum(values.min(axis=0), inner), at_zero)
+    least = np.minimum(values.min(axis=0), inner).reshape(law.shape)
+    return np.minimum(least, at_zero)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -387,7 +404,7 @@ class TruncatedGaussianMixture(RewardLaw):
 
     def quantile(self, q: ArrayLike) -> np.ndarray | float:
         """Smallest x with P(X <= x) >= q, for q in [0, 1]; solved to machine precision."""
-        return _quantile_by_root(self.cdf, self.lower, self.upper, q)
+        return _quantile_by_root(self, q)
 
     def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
         """Mean of the lowest share alpha in (0, 1) of the law (section 2.2)."""
@@ -400,12 +417,7 @@ class TruncatedGaussianMixture(RewardLaw):
 
     @cached_property
     def _lower_mass(self) -> np.ndarray:
-        density = np.asarray(self.pdf(self.lower))
-        return np.asarray(
-            _lower_mass_constant(
-                lambda x: np.asarray(self.cdf(x)), self.lower, self.upper - self.lower, density
-            )
-        )
+        return _lower_mass_constant(self, np.asarray(self.pdf(self.lower)))
 
     @property
     def lower_mass_constant(self) -> np.ndarray | float:
@@ -414,9 +426,7 @@ class TruncatedGaussianMixture(RewardLaw):
 
     def _encode_parameters(self) -> np.ndarray:
         sign = np.where(self._mirrored, -1.0, 1.0)
-        first = special.ndtr(
-            np.where(self._mirrored, -self._z(self.upper), self._z(self.lower))
-        )
+        first = special.ndtr(np.where(self._mirrored, -self._z(self.upper), self._z(self.lower)))
         cumulative = np.cumsum(self._truncated_weights, axis=-1)
         columns = [cumulative, self.means, sign * self.scales, first, self._width]
         components = np.stack(columns, axis=-1)
@@ -670,14 +680,7 @@ class Beta(RewardLaw):
     def lower_mass_constant(self) -> np.ndarray | float:
         """Largest A with P(X <= a + e) >= A e for 0 < e <= 1/A (eq. 3); 0 for shape a > 1."""
         at_zero = np.where(self.a > 1, 0.0, np.where(self.a == 1, self.b, np.inf))
-        return _plain(
-            _lower_mass_constant(
-                lambda x: np.asarray(self.cdf(x)),
-                self.essential_infimum_array,
-                np.ones_like(self.a),
-                at_zero,
-            )
-        )
+        return _plain(_lower_mass_constant(self, at_zero))
 
     def _encode_parameters(self) -> np.ndarray:
         return np.stack([self.a, self.b], axis=-1)

@@ -7,7 +7,8 @@ An index function has the signature ``index(t, arms, state, params, memory, hist
 ``t``          1-based number of the pull to come (or the number of pulls done, see ``time``)
 ``arms[i]``    ``n``, ``mean``, ``var``, ``min``, ``max``, ``last``, ``inv_sqrt_n``; with ``alpha``
                set also ``tail_n`` = ceil(alpha n), ``cvar``, ``tail_max``, ``inv_sqrt_tail_n``
-``state[0]``   ``horizon``, ``pulls`` (done so far), ``last_arm`` (-1 at first), ``last_reward``, ``tail_t`` = ceil(alpha t)
+``state[0]``   ``horizon``, ``pulls`` (done so far), ``last_arm`` (-1 at first), ``last_reward``,
+               ``tail_t`` = ceil(alpha t)
 ``params``     the policy's parameters, float64
 ``memory``     float64 numbers of the policy's own, 0 at the start of each run
 ``history``    ``history[i, :arms[i].n]``: all rewards of arm i, if the policy asks for them
@@ -30,17 +31,16 @@ from . import _kernels, _validate, risk
 from ._jit import jit
 
 __all__ = [
+    "KLUCB",
     "MIN",
     "MVLCB",
     "UCB",
     "Custom",
     "EpsilonGreedy",
     "ExpExp",
-    "KLUCB",
     "MaRaB",
     "Policy",
     "ThompsonSampling",
-    "bernoulli_upper_bound",
     "index",
     "next_beta",
     "next_normal",
@@ -50,7 +50,6 @@ __all__ = [
 next_uniform = _kernels.next_uniform
 next_normal = _kernels.next_normal
 next_beta = _kernels.next_beta
-bernoulli_upper_bound = _kernels.bernoulli_upper_bound
 
 _TIMES = {"next": 0, "done": 1}
 _FIRST_PULLS = {
@@ -176,8 +175,12 @@ def _kl_ucb(t, arms, state, params, memory, history):
     bound = log_t
     if params[0] > 0.0 and log_t > 1.0:
         bound += params[0] * math.log(log_t)
-    for a in arms:
-        a.index = _kernels.bernoulli_upper_bound(a.mean, bound / a.n)
+    last = state[0].last_arm
+    if last >= 0:  # the entropy of a mean changes only when its arm is pulled
+        memory[last] = _kernels.bernoulli_entropy(arms[last].mean)
+    for i in range(arms.size):
+        a = arms[i]
+        a.index = _kernels.bernoulli_upper_bound(a.mean, bound / a.n, memory[i])
 
 
 @dataclass(frozen=True)
@@ -206,6 +209,9 @@ class KLUCB(Policy):
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         return (self.c,)
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return n_arms
 
 
 @jit()

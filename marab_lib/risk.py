@@ -150,6 +150,6 @@ def mean_variance(x: ArrayLike, rho: float) -> np.ndarray | float:
 
 
 def minimum(x: ArrayLike) -> np.ndarray | float:
-    """Smallest value of a sample along the last axis: the quality that MIN gives an arm (sec. 4)."""
+    """Smallest value along the last axis: the quality that MIN gives an arm (section 4)."""
     result = _sample(x).min(axis=-1)
     return float(result) if result.ndim == 0 else result

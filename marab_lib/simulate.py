@@ -103,7 +103,9 @@ def simulate(
     _check_memory(len(policies), len(problems), runs, horizon, k, steps.size, record, threads)
 
     tables = _Tables.of(problems, seed)
-    results = [_Results.empty(len(problems), runs, horizon, k, steps.size, record) for _ in policies]
+    results = [
+        _Results.empty(len(problems), runs, horizon, k, steps.size, record) for _ in policies
+    ]
     tasks = [
         (policy, params, result, begin, end)
         for policy, params, result in zip(policies, parameters, results, strict=True)
@@ -116,7 +118,9 @@ def simulate(
         _play(kernel, policy, params, tables, horizon, steps, result, begin, end)
         return (end - begin) * horizon
 
-    _spread(play, tasks, threads, _reporter(progress, len(tasks), horizon, problems, runs, policies))
+    _spread(
+        play, tasks, threads, _reporter(progress, len(tasks), horizon, problems, runs, policies)
+    )
     return _dataset(problems, policies, results, steps, horizon, runs, seed, record)
 
 

@@ -1,0 +1,149 @@
+"""Cost of a step of each policy beside a lockstep NumPy UCB, and of all of section 5.2.
+
+Run by ``make bench``. Nothing here is asserted: machines differ, so the README quotes ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from marab_lib import policies, problems, simulate
+
+HORIZON = 2000
+RUNS = 400
+
+
+def best_of(repeats: int, work: Callable[[], object]) -> float:
+    """Shortest of several timings in seconds: the one that other programs disturbed least."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def draw(law: dict[str, np.ndarray], arm: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """One reward for each run by rejection, as section 5.2 describes it."""
+    reward = np.full(arm.size, np.nan)
+    todo = np.arange(arm.size)
+    while todo.size:
+        a = arm[todo]
+        j = (rng.random(todo.size)[:, None] > law["cumulative"][a]).sum(axis=1)
+        x = rng.normal(law["means"][a, j], law["scales"][a, j])
+        inside = (x >= law["lower"][a]) & (x <= 1)
+        reward[todo[inside]] = x[inside]
+        todo = todo[~inside]
+    return reward
+
+
+def lockstep_ucb(problem: problems.Problem, runs: int, horizon: int, C: float = 1e-3) -> np.ndarray:
+    """All runs advance together, one NumPy call for each operation: the usual fast Python way."""
+    (mixture,) = problem._laws
+    law = {
+        "lower": mixture.lower,
+        "cumulative": np.cumsum(mixture.weights, axis=1),
+        "means": mixture.means,
+        "scales": mixture.scales,
+    }
+    law["cumulative"][:, -1] = 1.0
+    rng = np.random.default_rng(0)
+    every = np.arange(runs)
+    pulls = np.zeros((runs, problem.n_arms))
+    total = np.zeros((runs, problem.n_arms))
+    for t in range(1, horizon + 1):
+        if t <= problem.n_arms:
+            arm = np.full(runs, t - 1)
+        else:
+            arm = (total / pulls + C * np.sqrt(np.log(t) / pulls)).argmax(axis=1)
+        total[every, arm] += draw(law, arm, rng)
+        pulls[every, arm] += 1
+    return pulls
+
+
+def compare_policies(repeats: int) -> None:
+    """Nanoseconds a step on one core, and their ratio to the baseline of the same run."""
+    problem = problems.artificial(1, seed=0)[0]
+    steps = RUNS * HORIZON
+    baseline = best_of(repeats, lambda: lockstep_ucb(problem, RUNS, HORIZON)) / steps * 1e9
+    print(f"\nSection 5.2's law, K = 20, T = {HORIZON}, {RUNS} runs, one core")
+    print(f"{'policy':34}{'ns a step':>10}{'ratio':>8}")
+    print(f"{'lockstep NumPy UCB (baseline)':34}{baseline:10.0f}{1:8.2f}")
+    for policy in (
+        policies.UCB(),
+        policies.MIN(),
+        policies.MaRaB(),
+        policies.MVLCB(),
+        policies.ExpExp(),
+        policies.EpsilonGreedy(),
+        policies.ThompsonSampling(),
+        policies.KLUCB(),
+    ):
+        runs = RUNS if policy.title not in ("KL-UCB", "Thompson") else RUNS // 8
+
+        def play(threads: int, policy=policy, runs=runs) -> None:
+            simulate(problem, policy, HORIZON, runs, 0, threads=threads, checkpoints=1)
+
+        play(1)
+        one = best_of(repeats, lambda: play(1)) / (runs * HORIZON) * 1e9
+        print(f"{policy.name:34}{one:10.0f}{one / baseline:8.2f}")
+    many = [problem] * 20
+    single, double = (
+        best_of(repeats, lambda n=n: simulate(many, policies.MaRaB(), HORIZON, 40, 0, threads=n))
+        for n in (1, 2)
+    )
+    print(f"two threads are {single / double:.2f} times as fast as one (MaRaB, 20 problems)")
+
+
+def full_experiment(n_problems: int) -> None:
+    """Figure 2: four policies, 40 runs a problem, both horizons."""
+    listed = problems.artificial(n_problems, seed=0)
+    chosen = [policies.UCB(), policies.MaRaB(), policies.MVLCB(), policies.ExpExp()]
+    start = time.perf_counter()
+    for horizon in (2000, 4000):
+        simulate(listed, chosen, horizon, 40, 0)
+    seconds = time.perf_counter() - start
+    steps = n_problems * 40 * 6000 * len(chosen)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(
+        f"\nFigure 2: {steps / 1e6:.0f} million steps in {seconds:.1f} s on "
+        f"{len(os.sched_getaffinity(0))} cores, at most {memory:.2f} GiB of memory"
+    )
+
+
+def start_up() -> None:
+    """Seconds for the import, and for a first simulation in a new process with a warm cache."""
+    first = (
+        "from marab_lib import policies, problems, simulate;"
+        "simulate(problems.proof_of_concept(), policies.MIN(), 100, 1, 0)"
+    )
+    for label, code in (("import", "import marab_lib"), ("import and a first simulation", first)):
+        seconds = best_of(
+            3, lambda code=code: subprocess.run([sys.executable, "-c", code], check=True)
+        )
+        print(f"{label}: {seconds:.2f} s (new process, interpreter included)")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--problems", type=int, default=1000, help="of figure 2; 0 leaves it out")
+    options = parser.parse_args()
+    print(f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
+    start_up()
+    compare_policies(options.repeats)
+    if options.problems:
+        full_experiment(options.problems)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,223 @@
+"""Closed forms of the reward laws against SciPy's own distributions and numerical integration."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from marab_lib import arms
+
+LEVELS = (0.001, 0.05, 0.2, 0.5, 0.9)
+
+
+def scipy_mixture(law):
+    """SciPy's mixture before truncation, and its mass below and inside the interval."""
+    parts = [stats.Normal(mu=m, sigma=s) for m, s in zip(law.means, law.scales, strict=True)]
+    whole = stats.Mixture(parts, weights=law.weights)
+    below = whole.cdf(law.lower)
+    return whole, below, whole.cdf(law.upper) - below
+
+
+MIXTURES = [
+    arms.TruncatedGaussianMixture(0.02, 1, [1.0], [0.4], [0.3]),
+    arms.TruncatedGaussianMixture(0.0, 1, [0.3, 0.7], [0.1, 0.9], [0.12, 0.5]),
+    arms.TruncatedGaussianMixture(0.05, 1, [0.2, 0.3, 0.5], [0.0, 1.0, 0.5], [0.12, 0.12, 0.2]),
+    arms.TruncatedGaussianMixture(0.5, 1, [0.5, 0.5], [0.2, 1.4], [0.2, 0.3]),
+]
+
+
+@pytest.mark.parametrize("law", MIXTURES)
+def test_mixture_agrees_with_scipy(law):
+    whole, below, mass = scipy_mixture(law)
+    x = np.linspace(float(law.lower), float(law.upper), 41)
+    np.testing.assert_allclose(law.cdf(x), (whole.cdf(x) - below) / mass, atol=1e-12)
+    np.testing.assert_allclose(law.pdf(x), whole.pdf(x) / mass, rtol=1e-10)
+
+
+def test_one_gaussian_agrees_with_scipy_truncation():
+    law = MIXTURES[0]
+    reference = stats.truncate(stats.Normal(mu=0.4, sigma=0.3), 0.02, 1)
+    assert law.mean == pytest.approx(reference.mean(), rel=1e-9)
+    assert law.var == pytest.approx(reference.variance(), rel=1e-9)
+    assert law.quantile(0.3) == pytest.approx(reference.icdf(0.3), rel=1e-9)
+
+
+@pytest.mark.parametrize("law", [*MIXTURES, arms.Uniform(-0.1, 0.7), arms.Beta(2.0, 0.8)])
+def test_continuous_laws_agree_with_integration(law):
+    low, high = law.essential_infimum, law.essential_supremum
+
+    def expectation(g, end=high):
+        return integrate.quad(lambda x: g(x) * law.pdf(x), low, end, epsabs=1e-12, limit=200)[0]
+
+    assert expectation(lambda x: 1) == pytest.approx(1, abs=1e-9)
+    assert expectation(lambda x: x) == pytest.approx(law.mean, abs=1e-9)
+    assert expectation(lambda x: (x - law.mean) ** 2) == pytest.approx(law.var, abs=1e-9)
+    for alpha in LEVELS:
+        v = law.quantile(alpha)
+        assert law.cdf(v) == pytest.approx(alpha, abs=1e-12)
+        assert expectation(lambda x: x, v) / alpha == pytest.approx(law.cvar(alpha), abs=1e-8)
+
+
+def all_laws():
+    return [
+        *MIXTURES,
+        arms.Uniform(-0.1, 0.7),
+        arms.Beta(2.0, 0.8),
+        arms.Beta(0.5, 0.5),
+        arms.Beta(1.0, 3.0),
+        arms.Beta(1.0, 0.5),
+        arms.Bernoulli(0.3),
+        arms.Empirical([0.1, 0.4, 0.4, 0.6, 0.95]),
+    ]
+
+
+@pytest.mark.parametrize("law", all_laws(), ids=repr)
+def test_lower_mass_constant_is_the_largest(law):
+    """F(a + e) >= A e on a fine grid of 0 < e <= 1/A, and a slightly larger A fails somewhere."""
+    A = law.lower_mass_constant
+    width = law.essential_supremum - law.essential_infimum
+    e = np.unique(
+        np.concatenate([np.linspace(0, width, 200_001)[1:], np.geomspace(1e-8, width, 2000)])
+    )
+    # Left limits for the laws with jumps: the constant is an infimum, reached from below.
+    larger = A * 1.001 if A > 0 else 1e-4
+    e = np.append(e, 1 / larger)
+    below = law.cdf(law.essential_infimum + e * (1 - 1e-12))
+    assert (law.cdf(law.essential_infimum + e) >= A * e * (1 - 1e-9))[e <= 1 / max(A, 1e-9)].all()
+    assert (below < larger * e)[e <= 1 / larger].any()
+
+
+@pytest.mark.parametrize("law", all_laws(), ids=repr)
+def test_cvar_of_a_law_is_the_limit_of_the_sample(law):
+    """40,000 draws in batches; 5 standard errors of the tail mean: error rate 1e-5."""
+    from marab_lib import risk
+
+    x = law.sample(40_000, 5).reshape(40, 1000)
+    for alpha in (0.1, 0.5):
+        batches = risk.cvar(x, alpha)
+        assert abs(batches.mean() - law.cvar(alpha)) < 5 * batches.std() / np.sqrt(40) + 2e-3
+
+
+@pytest.mark.parametrize("law", all_laws(), ids=repr)
+def test_cvar_lies_between_infimum_and_mean_and_grows(law):
+    values = [law.cvar(alpha) for alpha in LEVELS]
+    assert law.essential_infimum - 1e-12 <= values[0]
+    assert np.all(np.diff(values) >= -1e-12)
+    assert values[-1] <= law.mean + 1e-12
+
+
+def test_empirical_law_by_hand():
+    law = arms.Empirical([0.3, 0.1, 0.2, 0.2, 0.9])
+    assert law.mean == pytest.approx(0.34)
+    assert law.var == pytest.approx(0.0824)
+    assert (law.essential_infimum, law.essential_supremum) == (0.1, 0.9)
+    assert (law.cdf(0.05), law.cdf(0.2), law.cdf(1)) == (0.0, 0.6, 1.0)
+    assert (law.quantile(0.2), law.quantile(0.21), law.quantile(1)) == (0.1, 0.2, 0.9)
+    # alpha n = 1.5: the lowest value and half of the next.
+    assert law.cvar(0.3) == pytest.approx((0.1 + 0.5 * 0.2) / 1.5)
+    # The cdf is 1/5 before .2, 3/5 before .3, 4/5 before .9: the least ratio is .8 / .8 = 1.
+    assert law.lower_mass_constant == pytest.approx(1.0)
+
+
+def test_quantile_takes_decimal_shares():
+    law = arms.Empirical(np.arange(1, 101))
+    assert law.quantile(0.07) == 7
+
+
+def test_truncation_of_the_whole_changes_the_weights():
+    # The first Gaussian has half of its mass outside, the second none: weights 1/3 and 2/3.
+    law = arms.TruncatedGaussianMixture(0, 1, [0.5, 0.5], [0.0, 0.5], [0.01, 0.01])
+    assert law.cdf(0.25) == pytest.approx(1 / 3)
+
+
+def test_components_far_outside_keep_their_precision():
+    law = arms.TruncatedGaussianMixture(0.9, 1, [1.0], [0.0], [0.1])  # 9 standard deviations away
+    reference = stats.truncnorm(9, 10, scale=0.1)
+    assert law.mean == pytest.approx(reference.mean(), rel=1e-9)
+    assert law.cdf(0.92) == pytest.approx(reference.cdf(0.92), rel=1e-9)
+    assert stats.kstest(law.sample(5000, 1), reference.cdf).pvalue > 1e-4
+
+
+def test_many_arms_at_once_equal_one_by_one():
+    many = arms.TruncatedGaussianMixture(
+        [0.0, 0.03], 1, [[0.4, 0.6], [1.0, 0.0]], [[0.2, 0.7], [0.5, 0.0]], [[0.2, 0.3], [0.4, 1]]
+    )
+    single = arms.TruncatedGaussianMixture(0.03, 1, [1.0], [0.5], [0.4])
+    assert len(many) == 2
+    assert many.mean[1] == pytest.approx(single.mean)
+    assert many[1].var == pytest.approx(single.var)
+    assert many.cvar(0.1)[1] == pytest.approx(single.cvar(0.1))
+    assert many.lower_mass_constant[1] == pytest.approx(single.lower_mass_constant)
+    assert many.cdf(np.array([[0.1], [0.5]])).shape == (2, 2)
+    assert [law.essential_infimum for law in many] == [0.0, 0.03]
+
+
+def test_laws_are_frozen():
+    law = arms.Uniform([0.0, 0.1], 1.0)
+    with pytest.raises(AttributeError):
+        law.low = 3
+    with pytest.raises(ValueError, match="read-only"):
+        law.low[0] = 3
+
+
+@given(
+    p=st.floats(0, 1),
+    alpha=st.sampled_from(["0.05", "0.3", "0.5", "0.99"]),
+)
+@settings(deadline=None, max_examples=50, derandomize=True)
+def test_bernoulli_equals_a_table_of_its_values(p, alpha):
+    ones = round(p * 1000)
+    table = arms.Empirical(np.r_[np.zeros(1000 - ones), np.ones(ones)])
+    law = arms.Bernoulli(ones / 1000)
+    assert law.cvar(alpha) == pytest.approx(table.cvar(alpha), abs=1e-9)
+    assert law.var == pytest.approx(table.var)
+    assert law.essential_infimum == table.essential_infimum
+    assert law.lower_mass_constant == pytest.approx(table.lower_mass_constant)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: arms.Uniform(1, 1), "low must be below high, got low=1.0, high=1.0"),
+        (
+            lambda: arms.Uniform([0, 2], 1),
+            r"low must be below high, got low=2.0, high=1.0 \(arm 1\)",
+        ),
+        (lambda: arms.Uniform(np.nan, 1), "low must be finite numbers, got nan"),
+        (lambda: arms.Bernoulli(1.2), r"p must be in \[0, 1\], got 1.2"),
+        (lambda: arms.Beta(0, 1), "a must be > 0, got 0.0"),
+        (lambda: arms.Empirical([]), "values must list at least one realization"),
+        (lambda: arms.Empirical(0.3), "values must list at least one realization"),
+        (lambda: arms.Empirical([0.1, np.inf]), "values must be finite numbers, got inf"),
+        (
+            lambda: arms.TruncatedGaussianMixture(0, 1, [0.5, 0.6], [0, 1], [1, 1]),
+            "weights must sum to 1, got a sum of 1.1",
+        ),
+        (
+            lambda: arms.TruncatedGaussianMixture(0, 1, [1.5, -0.5], [0, 1], [1, 1]),
+            "weights must be >= 0, got -0.5",
+        ),
+        (
+            lambda: arms.TruncatedGaussianMixture(0, 1, [1.0], [0], [0]),
+            "scales must be > 0, got 0.0",
+        ),
+        (
+            lambda: arms.TruncatedGaussianMixture(1, 0, [1.0], [0], [1]),
+            "lower must be below upper, got lower=1.0, upper=0.0",
+        ),
+        (
+            lambda: arms.TruncatedGaussianMixture(0, 1, [1.0], [100], [0.1]),
+            r"no component has mass in \[lower, upper\] = \[0.0, 1.0\]",
+        ),
+        (lambda: arms.Uniform(0, 1).quantile(1.1), r"q must be in \[0, 1\], got 1.1"),
+        (lambda: arms.Uniform(0, 1).cvar(0), r"alpha must be a number in \(0, 1\), got 0"),
+        (lambda: arms.Uniform(0, 1).sample(0, 1), "n must be a whole number >= 1, got 0"),
+        (lambda: arms.Uniform(0, 1).sample(5, -1), "seed must be a whole number >= 0, got -1"),
+    ],
+)
+def test_bad_input_is_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -1,0 +1,113 @@
+"""Problem generators: the paper's numbers, the options of the readings, bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from marab_lib import Problem, arms, problems
+
+
+def test_proof_of_concept_has_the_printed_numbers():
+    problem = problems.proof_of_concept()
+    assert problem.n_arms == 20
+    assert problem.means[0] == 0.5
+    assert problem.essential_infima[0] == pytest.approx(0.499)
+    assert problem.means[-1] == pytest.approx(0.499)
+    assert problem.essential_suprema[-1] - problem.means[-1] == pytest.approx(0.5)
+    assert problem.best_arm == 0
+    # Section 5.1 wants Delta_a,i > Delta_mu,i and A >= 1 for all arms.
+    assert (problem.minimum_gaps[1:] > problem.mean_gaps[1:]).all()
+    assert (problem.lower_mass_constants >= 1 - 1e-12).all()
+
+
+def test_artificial_has_the_law_of_the_paper():
+    """KS and chi-square tests over 6,000 arms at 1e-4 each, 5 of them."""
+    listed = problems.artificial(300, 11)
+    laws = [law for problem in listed for law in problem._laws]
+    lower = np.concatenate([law.lower for law in laws])
+    weights = np.concatenate([law.weights for law in laws])
+    used = weights > 0
+    assert stats.kstest(lower, stats.uniform(0, 0.05).cdf).pvalue > 1e-4
+    assert stats.chisquare(np.bincount(used.sum(axis=1), minlength=5)[1:]).pvalue > 1e-4
+    means = np.concatenate([law.means for law in laws])[used]
+    scales = np.concatenate([law.scales for law in laws])[used]
+    assert stats.kstest(means, stats.uniform(0, 1).cdf).pvalue > 1e-4
+    assert stats.kstest(scales, stats.uniform(0.12, 0.38).cdf).pvalue > 1e-4
+    # Dirichlet(1, 1): the first of two weights is uniform.
+    two = weights[used.sum(axis=1) == 2][:, 0]
+    assert stats.kstest(two, stats.uniform(0, 1).cdf).pvalue > 1e-4
+    np.testing.assert_allclose(weights.sum(axis=1), 1)
+
+
+def test_artificial_readings_share_their_random_numbers():
+    base, variance, equal = (
+        problems.artificial(3, 5, **options)[2]._laws[0]
+        for options in ({}, {"spread_is": "variance"}, {"weights": "equal"})
+    )
+    np.testing.assert_allclose(variance.scales, np.sqrt(base.scales))
+    np.testing.assert_array_equal(equal.means, base.means)
+    assert set(np.round(equal.weights[equal.weights > 0] * 12)) <= {3, 4, 6, 12}
+    fewer = problems.artificial(3, 5, n_gaussians=(1, 2))[2]._laws[0]
+    np.testing.assert_array_equal(fewer.means, base.means[:, :2])
+    four = problems.artificial(3, 5, n_gaussians=4)[2]._laws[0]
+    assert (four.weights > 0).all()
+
+
+def test_truncation_of_components_keeps_their_weights():
+    whole = problems.artificial(2, 5)[1]._laws[0]
+    parts = problems.artificial(2, 5, truncation="components")[1]._laws[0]
+    np.testing.assert_allclose(parts._truncated_weights, whole.weights, atol=1e-12)
+
+
+def test_problems_do_not_depend_on_their_number():
+    few, many = problems.artificial(2, 9), problems.artificial(7, 9)
+    np.testing.assert_array_equal(few[1].means, many[1].means)
+    assert many[1].stream == (9, 1)
+
+
+def test_problem_of_mixed_arms():
+    law = arms.Uniform([0.0, 0.2], 1.0)
+    problem = Problem([law, arms.Bernoulli(0.9)], name="mixed")
+    assert problem.n_arms == 3
+    np.testing.assert_allclose(problem.means, [0.5, 0.6, 0.9])
+    np.testing.assert_allclose(problem.cvars(0.5), [0.25, 0.4, 0.8])
+    np.testing.assert_allclose(problem.mean_variances(1), problem.variances - problem.means)
+    np.testing.assert_allclose(problem.minimum_gaps, [0.2, 0.0, 0.2])
+    assert [type(arm).__name__ for arm in problem.arms] == ["Uniform", "Uniform", "Bernoulli"]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Problem([]), "arms must hold at least 2 arms, got 0"),
+        (lambda: Problem([arms.Bernoulli(0.1)]), "arms must hold at least 2 arms, got 1"),
+        (lambda: problems.proof_of_concept(n_arms=1), "n_arms must be a whole number >= 2, got 1"),
+        (
+            lambda: problems.proof_of_concept(a_star=0.5),
+            r"a_star must be a number in \(-inf, 0.5\)",
+        ),
+        (lambda: problems.proof_of_concept(delta_max=-1), "delta_max must be a number in"),
+        (lambda: problems.artificial(0, 1), "n_problems must be a whole number >= 1, got 0"),
+        (lambda: problems.artificial(1, -1), "seed must be a whole number >= 0, got -1"),
+        (lambda: problems.artificial(1, 1, n_gaussians=0), "n_gaussians must be a whole number"),
+        (
+            lambda: problems.artificial(1, 1, n_gaussians=(3, 2)),
+            "n_gaussians must be a whole number",
+        ),
+        (lambda: problems.artificial(1, 1, weights="x"), "weights must be one of 'dirichlet'"),
+        (lambda: problems.artificial(1, 1, spread_is="x"), "spread_is must be one of 'sd'"),
+        (lambda: problems.artificial(1, 1, spreads=(0, 1)), "spreads must be positive"),
+        (lambda: problems.artificial(1, 1, minima=(0, 1)), "minima must be below 1"),
+        (lambda: problems.artificial(1, 1, locations=(1, 0)), r"locations must be a number in \[1"),
+    ],
+)
+def test_bad_input_is_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_arms_must_be_laws():
+    with pytest.raises(TypeError, match=r"arms must be reward laws of marab_lib\.arms, got 0\.5"):
+        Problem([0.5, 0.6])
