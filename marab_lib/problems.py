@@ -168,8 +168,9 @@ def proof_of_concept(
     Examples
     --------
     >>> problem = proof_of_concept()
-    >>> round(problem.means[-1], 4), round(problem.essential_infima[-1], 4)
-    (0.499, -0.001)
+    >>> ends = [0, -1]
+    >>> problem.means[ends].round(4).tolist(), problem.essential_infima[ends].round(4).tolist()
+    ([0.5, 0.499], [0.499, -0.001])
     """
     k = _validate.whole("n_arms", n_arms, 2)
     mu_star = _validate.number("mu_star", mu_star)
