@@ -1,0 +1,109 @@
+"""The files of ``data/``: read only if every byte is as it was published.
+
+``data/README.md`` gives the source, terms and checksum of each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["folder", "published_curves", "read_csv"]
+
+_FILES = {  # size in bytes and sha256
+    "published_curves.csv": (
+        209_369,
+        "2d016c6c31763bac85c1a8f16664754c3146e27cc23ee00e13dae271da0d37a1",
+    ),
+}
+
+
+def folder() -> Path:
+    """The folder ``data/`` of the repository that this module lies in."""
+    return Path(__file__).resolve().parents[1] / "data"
+
+
+def read_csv(name: str, where: str | os.PathLike | None = None, **options) -> pandas.DataFrame:
+    """A data file as a table.
+
+    Parameters
+    ----------
+    name : str
+        Such as "published_curves.csv".
+    where : path, optional
+        Folder; default `folder()`.
+    **options
+        For `pandas.read_csv`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file is missing.
+    ValueError
+        If it is unknown, cut or changed; the message says which.
+    """
+    import pandas
+
+    return pandas.read_csv(io.StringIO(_read(name, where)), **options)
+
+
+def _read(name: str, where: str | os.PathLike | None) -> str:
+    if name not in _FILES:
+        raise ValueError(f"name must be one of {', '.join(map(repr, _FILES))}, got {name!r}")
+    path = Path(where or folder()) / name
+    size, digest = _FILES[name]
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"{path} is missing. The data lie in data/ beside marab_lib: install the repository "
+            "with `pip install -e .`, or give the folder. data/README.md says how to make it again"
+        ) from None
+    found = hashlib.sha256(content).hexdigest()
+    if found == digest:
+        return content.decode()
+    again = "Restore it, or make it again as data/README.md says"
+    if hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest() == digest:
+        raise ValueError(f"{path} has other line endings (CRLF) than the published file. {again}")
+    if len(content) < size:
+        raise ValueError(f"{path} is cut: {len(content):,} bytes of {size:,}. {again}")
+    raise ValueError(
+        f"{path} was changed: its sha256 is {found}, that of the published file is {digest} "
+        f"({len(content):,} and {size:,} bytes). {again}"
+    )
+
+
+def published_curves(figure: int, panel: str) -> pandas.DataFrame:
+    """The curves of one panel, read off the printed paper's vector figures.
+
+    Parameters
+    ----------
+    figure : {1, 2, 4}
+    panel : str
+        "a" or "b" of figure 1, "a" of figure 2; of figure 4 "ucb regret", "mv-lcb regret",
+        "expexp regret" or "marab regret".
+
+    Returns
+    -------
+    DataFrame with columns policy, C, alpha, rho (NaN where it has none), x, y
+
+    Examples
+    --------
+    >>> curves = published_curves(1, "a")
+    >>> sorted(curves["policy"].unique().tolist())
+    ['MIN', 'UCB']
+    """
+    table = read_csv("published_curves.csv")
+    part = table[(table["figure"] == figure) & (table["panel"] == panel)]
+    if part.empty:
+        known = table[["figure", "panel"]].drop_duplicates().itertuples(index=False, name=None)
+        raise ValueError(
+            f"figure and panel must be one of {', '.join(map(str, known))}, got {(figure, panel)!r}"
+        )
+    return part.drop(columns=["figure", "panel"]).reset_index(drop=True)
