@@ -1,0 +1,76 @@
+# Everything from a machine that has Python 3.11 or newer, pip and make. `make help` lists the targets.
+
+PYTHON ?= python3
+VENV ?= .venv
+SCALE ?= paper
+OUT ?= out
+NB ?=
+ARGS ?=
+
+LOCK := requirements.lock
+PY := $(VENV)/bin/python
+READY := $(VENV)/.ready
+
+# What would put other packages into this environment, or install it elsewhere.
+unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX
+
+.DEFAULT_GOAL := help
+.PHONY: help reproduce test check lab bench notebooks lock clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "make %-10s %s\n", $$1, $$2}'
+
+reproduce: $(READY)  ## run every notebook and fill out/ (SCALE=paper or quick, OUT=out)
+	@$(PY) -m marab_lib reproduce --scale $(SCALE) --out $(OUT)
+
+test: check  ## all that CI runs: ruff, unit and statistical tests, doctests, notebooks
+	@$(PY) -m pytest $(ARGS)
+
+check: $(READY)  ## ruff: lint and format
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+
+lab: $(READY)  ## open JupyterLab on the notebooks
+	@$(PY) -m jupyter lab $(ARGS) notebooks
+
+bench: $(READY)  ## time a step of every policy
+	@$(PY) benchmarks/bench.py $(ARGS)
+
+notebooks: $(READY)  ## execute all notebooks, or NB=06, and save their outputs in notebooks/
+	@$(PY) -m marab_lib save $(NB)
+
+lock: $(READY)  ## renew the exact versions of requirements.lock within the ranges of pyproject.toml
+	$(VENV)/bin/uv pip compile --quiet --upgrade --universal --fork-strategy fewest \
+	  --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command "make lock" \
+	  --extra test --group environment pyproject.toml --output-file $(LOCK)
+
+clean:  ## remove the environment and caches, but not out/
+	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+# The environment: exactly the locked packages, then this project as editable. uv only saves time:
+# where it cannot be had or used, pip installs the same files. No ensurepip is needed (Debian keeps
+# it in a package of its own).
+PIP := $(PYTHON) -m pip --python $(PY) --disable-pip-version-check
+define CHECK_PYTHON
+import sys
+if sys.version_info < (3, 11):
+    sys.exit("marab needs Python 3.11 or newer, but $(PYTHON) is %d.%d: try make PYTHON=python3.12" % sys.version_info[:2])
+try:
+    import pip, venv
+except ImportError as error:
+    sys.exit("marab needs pip and venv, but $(PYTHON) has none: %s" % error)
+endef
+export CHECK_PYTHON
+
+$(READY): $(LOCK) pyproject.toml
+	@$(PYTHON) -c "$$CHECK_PYTHON"
+	$(PYTHON) -m venv --clear --without-pip $(VENV)
+	@sed -n '/^uv==/,/[^\\]$$/p' $(LOCK) > $(VENV)/uv.txt
+	$(PIP) install --quiet --require-hashes -r $(VENV)/uv.txt && \
+	  env $${PIP_CERT:+SSL_CERT_FILE="$$PIP_CERT"} $${PIP_INDEX_URL:+UV_DEFAULT_INDEX="$$PIP_INDEX_URL"} \
+	    $(VENV)/bin/uv pip install --python $(PY) --compile-bytecode --require-hashes -r $(LOCK) || \
+	  $(PIP) install --require-hashes -r $(LOCK)
+	$(PY) -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@$(PY) -c "import matplotlib.pyplot"  # builds the font list here, not within a notebook
+	@touch $@

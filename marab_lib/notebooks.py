@@ -1,0 +1,391 @@
+"""The notebooks as programs: find them, check their parameters, run them, save their outputs.
+
+papermill runs them. What it lacks is here: unknown parameter names and values of the wrong type
+are errors, a notebook is written whole or not at all, a dead kernel is a failed cell, and the
+kernel is always the Python that runs this module, free of the user's own start-up files.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+import papermill
+from nbclient.exceptions import DeadKernelError
+from papermill.engines import NBClientEngine, papermill_engines
+from papermill.exceptions import PapermillExecutionError, strip_color
+
+from .outputs import replace_when_done
+
+__all__ = ["FOLDER", "CellError", "Notebook", "Parameter", "find", "load", "pick", "run", "save"]
+
+FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
+_KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One line of a parameters cell: ``name: type = value  # help``."""
+
+    name: str
+    kind: str
+    default: str
+    help: str
+
+    def convert(self, value: object) -> object:
+        """The value in this parameter's type; text is read, as a command line gives it.
+
+        Parameters
+        ----------
+        value : object
+            Text, or a value that is already of a type that fits.
+
+        Raises
+        ------
+        ValueError
+            Naming the parameter, its type and the value.
+
+        Examples
+        --------
+        >>> Parameter("alphas", "list[float]", "[]", "").convert("[1e-3, 0.2]")
+        [0.001, 0.2]
+        """
+        try:
+            return _convert(value, self.kind, self._item_kind())
+        except (TypeError, ValueError, SyntaxError):
+            raise ValueError(f"parameter {self.name} ({self.help}) must be {self.kind}, got {value!r}") from None
+
+    def _item_kind(self) -> str:
+        """Type of a list's items, from ``list[float]`` or else from the default's first item."""
+        if "[" in self.kind:
+            return self.kind.partition("[")[2].rstrip("] ")
+        items = ast.literal_eval(self.default) if self.kind == "list" else []
+        kinds = {type(item).__name__ for item in items}
+        return "float" if kinds == {"int", "float"} else kinds.pop() if len(kinds) == 1 else ""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.kind}, default {self.default}): {self.help}"
+
+
+def _convert(value: object, kind: str, item_kind: str = "") -> object:
+    if kind.startswith("list"):
+        items = ast.literal_eval(value) if isinstance(value, str) else value
+        if not isinstance(items, list | tuple):
+            raise TypeError
+        return [_convert(item, item_kind) if item_kind else item for item in items]
+    if kind == "bool" and isinstance(value, str):
+        return {"true": True, "false": False}.get(value.lower(), value)
+    number = {"int": int, "float": float}.get(kind)
+    if number and isinstance(value, str):
+        return number(value)
+    allowed = {"int": int, "float": (int, float), "bool": bool, "str": str}[kind]
+    if not isinstance(value, allowed) or (number and isinstance(value, bool)):
+        raise TypeError
+    return number(value) if number else value
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """A saved notebook and what its metadata says of it.
+
+    Attributes
+    ----------
+    path : Path
+    title : str
+        Its first heading.
+    section : str
+        Section of the paper.
+    minutes : float
+        Run time with the default parameters, on two cores.
+    quick : mapping
+        Parameters for a run of a few seconds.
+    cells : int
+        Number of its code cells.
+    """
+
+    path: Path
+    title: str
+    section: str
+    minutes: float
+    quick: Mapping[str, object]
+    cells: int
+
+    @property
+    def name(self) -> str:
+        """Such as ``06_proof_of_concept``."""
+        return self.path.stem
+
+    def parameters(self) -> dict[str, Parameter]:
+        """Its parameters by name, in the order of the parameters cell."""
+        found = papermill.inspect_notebook(self.path)
+        return {
+            name: Parameter(name, p["inferred_type_name"], p["default"], p["help"])
+            for name, p in found.items()
+        }
+
+    def check(self, values: Mapping[str, object]) -> dict[str, object]:
+        """The values in the types of the parameters.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter, or the value is not of its type.
+        """
+        known = self.parameters()
+        for name in values:
+            if name not in known:
+                listed = "\n  ".join(map(str, known.values())) or "none"
+                raise ValueError(f"{self.name} has no parameter {name!r}, it has:\n  {listed}")
+        return {name: known[name].convert(value) for name, value in values.items()}
+
+
+def load(path: Path) -> Notebook:
+    """Read what a notebook says of itself."""
+    content = nbformat.read(path, as_version=4)
+    about = content.metadata.get("marab", {})
+    headings = (
+        line.lstrip("# ").strip()
+        for cell in content.cells
+        if cell.cell_type == "markdown"
+        for line in cell.source.splitlines()
+        if line.startswith("# ")
+    )
+    return Notebook(
+        path=path,
+        title=next(headings, path.stem),
+        section=str(about.get("section", "")),
+        minutes=float(about.get("minutes", "nan")),
+        quick=dict(about.get("quick", {})),
+        cells=sum(map(_is_run, content.cells)),
+    )
+
+
+def find(folder: Path = FOLDER) -> list[Notebook]:
+    """All numbered notebooks of a folder, in order.
+
+    Raises
+    ------
+    LookupError
+        If there is none.
+    """
+    paths = sorted(path for path in folder.glob("[0-9][0-9]_*.ipynb"))
+    if not paths:
+        raise LookupError(f"no notebook NN_*.ipynb in {folder}")
+    return [load(path) for path in paths]
+
+
+def pick(text: str, notebooks: list[Notebook]) -> Notebook:
+    """The notebook that a number, a name or a part of a name stands for.
+
+    Raises
+    ------
+    LookupError
+        If it is none or more than one of them.
+    """
+    wanted = Path(text).name.removesuffix(".ipynb")
+    exact = [n for n in notebooks if wanted.zfill(2) in (n.name, n.name[:2])]
+    found = exact or [n for n in notebooks if wanted and wanted in n.name]
+    if len(found) != 1:
+        what = "is more than one notebook" if found else "is no notebook"
+        names = ", ".join(n.name for n in found or notebooks)
+        raise LookupError(f"{text!r} {what}: {names}")
+    return found[0]
+
+
+# --- running ------------------------------------------------------------------------------
+
+
+class CellError(Exception):
+    """A cell that failed: its number as in ``In [3]``, its first line, the line that failed."""
+
+    def __init__(self, error: PapermillExecutionError) -> None:
+        lines = error.source.strip().splitlines()
+        at = re.search(r"^-+> *(\d+) ", strip_color("\n".join(error.traceback)), re.MULTILINE)
+        place = f"cell In [{error.exec_count}] `{lines[0]}`"
+        if at and 1 < int(at[1]) <= len(lines):
+            place += f", line {at[1]} `{lines[int(at[1]) - 1].strip()}`"
+        super().__init__(f"{place}: {error.ename}: {error.evalue}".strip(": "))
+
+
+class _Engine(NBClientEngine):
+    """papermill's engine; a kernel that dies is an error of the cell that it died in."""
+
+    @classmethod
+    def execute_managed_notebook(cls, nb_man, kernel_name, **options) -> None:
+        try:
+            super().execute_managed_notebook(
+                nb_man,
+                kernel_name,
+                coalesce_streams=True,
+                extra_arguments=["--log-level=CRITICAL"],
+                **options,
+            )
+        except DeadKernelError as error:
+            started = [c for c in nb_man.nb.cells if c.metadata.papermill.get("start_time")]
+            cell = started[-1]
+            cell.execution_count = sum(_is_run(c) for c in started)
+            cell.outputs.append(
+                nbformat.v4.new_output(
+                    "error", ename=type(error).__name__, evalue=str(error), traceback=[]
+                )
+            )
+            nb_man.cell_exception(cell)
+
+
+papermill_engines.register("marab", _Engine)
+
+
+def _is_run(cell: nbformat.NotebookNode) -> bool:
+    return cell.cell_type == "code" and bool(cell.source.strip())
+
+
+@contextmanager
+def clean_environment() -> Iterator[None]:
+    """Keep the user's kernels, start-up files and plot backend out of the kernels started here."""
+    before = dict(os.environ)
+    with tempfile.TemporaryDirectory(prefix="marab-") as folder:
+        for name in ("JUPYTER_PATH", "MPLBACKEND", "PYTHONSTARTUP"):
+            os.environ.pop(name, None)
+        os.environ.update(JUPYTER_PREFER_ENV_PATH="1", IPYTHONDIR=folder)
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+
+
+def _execute(
+    notebook: Notebook, values: Mapping[str, object], done: Path, failed: Path, bar
+) -> None:
+    """Run a notebook; it becomes the file `done`, or `failed` if a cell of it failed."""
+    with replace_when_done(done.resolve()) as part, clean_environment():
+        try:
+            papermill.execute_notebook(
+                notebook.path.resolve(),
+                part,
+                parameters=values,
+                engine_name="marab",
+                kernel_name=_KERNEL["name"],
+                cwd=notebook.path.parent.resolve(),
+                request_save_on_cell_execute=False,
+                autosave_cell_every=0,
+                progress_bar=bar,
+            )
+        except PapermillExecutionError as error:
+            with replace_when_done(failed) as part_of_failed:
+                os.replace(part, part_of_failed)
+            raise CellError(error) from None
+    failed.unlink(missing_ok=True)
+
+
+def run(
+    notebook: Notebook,
+    values: Mapping[str, object],
+    out: Path,
+    progress_bar: bool | dict = False,
+) -> Path:
+    """Execute a notebook with some parameters; the saved notebook stays as it is.
+
+    Parameters
+    ----------
+    notebook : Notebook
+    values : mapping
+        Parameters to change, by name.
+    out : Path
+        Folder for ``notebooks/`` (the executed notebook), ``figures/`` and ``numbers/``.
+    progress_bar : bool or dict
+        Show a bar; a dict holds options of tqdm.
+
+    Returns
+    -------
+    Path
+        The executed notebook.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is unknown or of the wrong type; nothing has been run then.
+    CellError
+        If a cell fails. The notebook is kept as ``notebooks/NAME.failed.ipynb``.
+    """
+    folder = out.resolve() / "notebooks"
+    if folder == notebook.path.resolve().parent:
+        raise ValueError(f"out must not be {str(out)!r}: that would replace the saved notebooks")
+    if "output_dir" in notebook.parameters():
+        values = {"output_dir": str(out.resolve()), **values}
+    done = folder / notebook.path.name
+    _execute(notebook, notebook.check(values), done, _failed(notebook, out), progress_bar)
+    return done
+
+
+def save(notebook: Notebook, out: Path, progress_bar: bool | dict = False) -> bool:
+    """Execute a notebook from its defaults and save the outputs in it.
+
+    What changes from run to run (times, widget identities, versions) is left out, so that a
+    second run gives the same bytes.
+
+    Parameters
+    ----------
+    notebook : Notebook
+    out : Path
+        Folder for ``notebooks/NAME.failed.ipynb`` if a cell fails.
+    progress_bar : bool or dict
+        As in `run`.
+
+    Returns
+    -------
+    bool
+        Whether the file has changed.
+
+    Raises
+    ------
+    CellError
+        If a cell fails. The saved notebook then stays as it is.
+    ValueError
+        If a cell writes to stderr: a warning or a progress bar has no place in a saved notebook.
+    """
+    with tempfile.TemporaryDirectory(prefix="marab-") as folder:
+        done = Path(folder) / notebook.path.name
+        _execute(notebook, {}, done, _failed(notebook, out), progress_bar)
+        executed = nbformat.read(done, as_version=4)
+    saved = nbformat.read(notebook.path, as_version=4)
+    for cell, result in zip(saved.cells, executed.cells, strict=True):
+        _take_outputs(cell, result)
+    saved.metadata = _kept_metadata(saved.metadata)
+    text = nbformat.writes(saved) + "\n"
+    if text == notebook.path.read_text(encoding="utf-8"):
+        return False
+    with replace_when_done(notebook.path) as part:
+        part.write_text(text, encoding="utf-8")
+    return True
+
+
+def _failed(notebook: Notebook, out: Path) -> Path:
+    return out.resolve() / "notebooks" / f"{notebook.name}.failed.ipynb"
+
+
+def _take_outputs(cell: nbformat.NotebookNode, result: nbformat.NotebookNode) -> None:
+    for name in ("execution", "papermill"):
+        cell.metadata.pop(name, None)
+    if cell.cell_type != "code":
+        return
+    for output in result.outputs:
+        if output.get("name") == "stderr":
+            raise ValueError(f"cell In [{result.execution_count}] wrote to stderr: {output.text}")
+        output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
+    cell.outputs = result.outputs
+    cell.execution_count = result.execution_count
+
+
+def _kept_metadata(metadata: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    kept = {"kernelspec": _KERNEL, "language_info": {"name": "python"}}
+    if "marab" in metadata:
+        kept["marab"] = metadata.marab
+    return nbformat.from_dict(kept)
