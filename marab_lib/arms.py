@@ -60,7 +60,7 @@ class RewardLaw:
         n_arms = len(self)
         for name, value in self.__dict__.items():
             if isinstance(value, np.ndarray) and value.shape[:1] == (n_arms,):
-                part.__dict__[name] = value[item]
+                part.__dict__[name] = np.asarray(value[item])
         return part
 
     def _batch(self) -> RewardLaw:

@@ -60,7 +60,9 @@ class Parameter:
         try:
             return _convert(value, self.kind, self._item_kind())
         except (TypeError, ValueError, SyntaxError):
-            raise ValueError(f"parameter {self.name} ({self.help}) must be {self.kind}, got {value!r}") from None
+            raise ValueError(
+                f"parameter {self.name} ({self.help}) must be {self.kind}, got {value!r}"
+            ) from None
 
     def _item_kind(self) -> str:
         """Type of a list's items, from ``list[float]`` or else from the default's first item."""

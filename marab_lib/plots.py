@@ -6,13 +6,29 @@ without colour too.
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 
-__all__ = ["policy_style", "use_style"]
+__all__ = [
+    "arm_intervals",
+    "curve",
+    "distribution",
+    "estimate_paths",
+    "estimator_error",
+    "heat_map",
+    "label_ends",
+    "policy_style",
+    "printed_curve",
+    "shades",
+    "use_style",
+]
 
 _COLORS = sns.color_palette("colorblind").as_hex()
 _STYLES = {
@@ -45,6 +61,167 @@ def policy_style(name: str) -> dict[str, object]:
     return {"color": color, "linestyle": dash, "marker": marker}
 
 
-def caption(axes: Axes, text: str) -> None:
-    """Small print under a panel: what is averaged over what, with n and units."""
-    axes.text(0, -0.22, text, transform=axes.transAxes, fontsize=7.5, va="top", color="#444444")
+def curve(
+    axes: Axes,
+    x: np.ndarray,
+    mean: np.ndarray,
+    error: np.ndarray | None = None,
+    *,
+    label: str = "",
+    markers: int = 8,
+    **style: object,
+) -> Axes:
+    """A line with a band of two standard errors and a few markers along it.
+
+    Parameters
+    ----------
+    axes : Axes
+    x, mean, error : array_like, shape (n,)
+        Position, mean and its standard error (None draws no band).
+    label : str
+        For the legend.
+    markers : int
+        How many markers, spread evenly.
+    **style
+        For `Axes.plot`, such as `policy_style` of a policy.
+    """
+    x, mean = np.asarray(x), np.asarray(mean)
+    style = {"marker": "", "markevery": max(1, len(x) // markers)} | style
+    (line,) = axes.plot(x, mean, label=label, **style)
+    if error is not None:
+        band = 2 * np.asarray(error)
+        color = line.get_color()
+        axes.fill_between(x, mean - band, mean + band, color=color, alpha=0.18, linewidth=0)
+    return axes
+
+
+def printed_curve(axes: Axes, x: np.ndarray, y: np.ndarray, **style: object) -> Axes:
+    """A curve of the printed paper: hollow marks, thinned out, without a line."""
+    step = max(1, len(x) // 14)
+    look = {"color": "#444444", "marker": "o"} | style
+    axes.plot(
+        np.asarray(x)[::step],
+        np.asarray(y)[::step],
+        linestyle="",
+        markersize=3.6,
+        markerfacecolor="none",
+        markeredgewidth=0.9,
+        **look,
+    )
+    return axes
+
+
+def label_ends(axes: Axes, entries: Sequence[tuple[float, str, str]], gap: float = 0.05) -> Axes:
+    """Names to the right of the lines' ends; names that would overlap share one place.
+
+    Parameters
+    ----------
+    entries : sequence of (y, text, color)
+        Height of each end in data units.
+    gap : float
+        Least distance between two names, as a share of the axes' height.
+    """
+    low, high = axes.get_ylim()
+    groups: list[list[tuple[float, str, str]]] = []
+    for entry in sorted(entries):
+        if groups and (entry[0] - groups[-1][-1][0]) / (high - low) < gap:
+            groups[-1].append(entry)
+        else:
+            groups.append([entry])
+    for group in groups:
+        text = ", ".join(name for _, name, _ in group)
+        height = np.mean([y for y, _, _ in group])
+        axes.annotate(
+            "\n".join(textwrap.wrap(text, 16)),
+            xy=(1.01, (height - low) / (high - low)),
+            xycoords="axes fraction",
+            fontsize=7.5,
+            va="center",
+            color=group[0][2],
+        )
+    return axes
+
+
+def arm_intervals(axes: Axes, low: np.ndarray, high: np.ndarray, mean: np.ndarray) -> Axes:
+    """The support of each arm as a bar, its mean as a dot (section 5.1's problem)."""
+    arms = np.arange(1, len(mean) + 1)
+    axes.vlines(arms, low, high, color=_COLORS[0], lw=4, alpha=0.5)
+    axes.plot(arms, mean, "k_", markersize=7, label="mean")
+    axes.plot(arms, low, "v", color=_COLORS[3], markersize=4, label="essential infimum")
+    axes.set(xlabel="arm $i$", ylabel="reward", xticks=arms[::3])
+    axes.legend(loc="upper left")
+    return axes
+
+
+def estimator_error(
+    axes: Axes, n: np.ndarray, rmse: Mapping[str, np.ndarray], theory: Mapping[str, np.ndarray]
+) -> Axes:
+    """Root mean square error of the CVaR estimate against n on log axes, with its theory."""
+    marks = "o^sDv"
+    for k, (name, values) in enumerate(rmse.items()):
+        color = _COLORS[k]
+        axes.plot(n, values, marks[k % 5], color=color, label=name)
+        axes.plot(n, theory[name], "-", color=color, lw=0.9)
+    axes.set(xscale="log", yscale="log", xlabel="rewards $n$", ylabel="RMSE of the estimate")
+    axes.legend(title="simulated (line: $\\sqrt{V/n}$)", title_fontsize=8)
+    return axes
+
+
+def estimate_paths(
+    axes: Axes, paths: np.ndarray, minima: np.ndarray, exact: float, phase_end: float
+) -> Axes:
+    """CVaR estimates of single samples against n, with the running minimum and the phase change."""
+    n = np.arange(1, paths.shape[1] + 1)
+    for k, (path, minimum) in enumerate(zip(paths, minima, strict=True)):
+        axes.plot(n, path, color=_COLORS[0], lw=1, label="CVaR estimate" if k == 0 else None)
+        axes.plot(
+            n, minimum, color="k", lw=0.8, ls=":", label="smallest reward" if k == 0 else None
+        )
+    axes.axhline(exact, color=_COLORS[3], lw=1, ls="--", label="exact CVaR")
+    axes.axvline(phase_end, color="#777777", lw=0.8, ls="-.", label="$n = 1/\\alpha$")
+    axes.set(xscale="log", xlabel="rewards $n$", ylabel="reward")
+    return axes
+
+
+def heat_map(
+    axes: Axes, values: np.ndarray, errors: np.ndarray, rows: Sequence, columns: Sequence
+) -> Axes:
+    """A table of means and standard errors, coloured by the logarithm of the mean."""
+    text = np.array(
+        [
+            [f"{v:.3g}\n±{e:.1g}" for v, e in zip(line, error, strict=True)]
+            for line, error in zip(values, errors, strict=True)
+        ]
+    )
+    sns.heatmap(
+        np.log10(values),
+        ax=axes,
+        annot=text,
+        fmt="",
+        cmap="cividis",
+        annot_kws={"fontsize": 6.5},
+        cbar_kws={"label": "$\\log_{10}$ of the regret"},
+        xticklabels=columns,
+        yticklabels=rows,
+    )
+    axes.tick_params(axis="y", rotation=0)
+    axes.grid(False)
+    return axes
+
+
+def shades(n: int) -> list[str]:
+    """n colours from dark to light in the order of a parameter, told apart in grey too."""
+    return [to_hex(color) for color in plt.get_cmap("viridis")(np.linspace(0, 0.88, n))]
+
+
+def distribution(
+    axes: Axes, values: np.ndarray, label: str, mark: float | None = None, bins: int = 40
+) -> Axes:
+    """Histogram of simulated values as shares, with a printed value as a dashed line."""
+    weights = np.full(len(values), 1 / len(values))
+    axes.hist(values, bins=bins, weights=weights, color=_COLORS[0], alpha=0.75)
+    if mark is not None:
+        axes.axvline(mark, color="k", ls="--", lw=1, label=f"printed: {mark:.3f}")
+        axes.legend()
+    axes.set(xlabel=label, ylabel="share")
+    return axes

@@ -89,11 +89,14 @@ class Policy:
         Order in which each arm is pulled once before the index decides.
     ties : {"lowest", "highest", "random"}
         Which of the arms with the largest index is played.
+    label : str, optional
+        Name in results. Default the title and the parameters.
     """
 
     time: str = field(default="next", kw_only=True)
     first_pulls: str = field(default="ascending", kw_only=True)
     ties: str = field(default="lowest", kw_only=True)
+    label: str | None = field(default=None, kw_only=True)
 
     title = ""  # name in figures and results, without parameters
     support = None  # interval that every reward must lie in, if the policy needs one
@@ -121,7 +124,9 @@ class Policy:
 
     @property
     def name(self) -> str:
-        """Title with the parameters; options are named where they are not at their default."""
+        """The label, or the title with the parameters and with the options not at their default."""
+        if self.label:
+            return self.label
         shown = []
         for f in fields(self):
             value = getattr(self, f.name)
@@ -469,8 +474,6 @@ class Custom(Policy):
         Decorated by `index`; see the module's text for its arguments.
     params : sequence of float
         Handed to it as a float64 array.
-    label : str, optional
-        Name in results. Default the function's name and parameters.
     alpha : float, str or Fraction, optional
         Level of the lower tails to keep for it (fields ``cvar``, ``tail_n``, ...).
     memory : int
@@ -481,7 +484,6 @@ class Custom(Policy):
 
     function: Callable
     params: tuple[float, ...] = ()
-    label: str | None = None
     alpha: float | str | Fraction | None = field(default=None, kw_only=True)
     memory: int = field(default=0, kw_only=True)
     keeps_history: bool = field(default=False, kw_only=True)
@@ -499,12 +501,12 @@ class Custom(Policy):
 
     @property
     def title(self) -> str:
-        return self.label or self.function.__name__
+        return self.function.__name__
 
     @property
     def name(self) -> str:
         values = ", ".join(f"{p:g}" for p in self.params)
-        return self.title if self.label or not values else f"{self.title}({values})"
+        return self.label or (f"{self.title}({values})" if values else self.title)
 
     @property
     def index_function(self) -> Callable:

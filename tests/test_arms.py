@@ -149,6 +149,9 @@ def test_many_arms_at_once_equal_one_by_one():
     assert len(many) == 2
     assert many.mean[1] == pytest.approx(single.mean)
     assert many[1].var == pytest.approx(single.var)
+    assert many[1].cvar(0.1) == pytest.approx(single.cvar(0.1))
+    assert many[1].quantile([0.1, 0.9]) == pytest.approx(single.quantile([0.1, 0.9]))
+    assert many[1].lower_mass_constant == pytest.approx(single.lower_mass_constant)
     assert many.cvar(0.1)[1] == pytest.approx(single.cvar(0.1))
     assert many.lower_mass_constant[1] == pytest.approx(single.lower_mass_constant)
     assert many.cdf(np.array([[0.1], [0.5]])).shape == (2, 2)

@@ -231,6 +231,7 @@ def test_names_tell_policies_apart():
     assert policies.UCB(1e-6).name == "UCB(C=1e-06)"
     assert policies.MIN().name == "MIN"
     assert policies.MIN(ties="random").name == "MIN(ties=random)"
+    assert policies.MIN(ties="random", label="MIN, random").name == "MIN, random"
     assert policies.MaRaB(0.2, 1e3).name == "MaRaB(alpha=0.2, C=1000)"
     assert policies.MaRaB(Fraction(1, 3)).name == "MaRaB(alpha=1/3, C=1e-06)"
     assert policies.MVLCB(2, bonus="printed").name == "MV-LCB(rho=2, bonus=printed)"
