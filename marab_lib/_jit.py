@@ -22,7 +22,7 @@ _PACKAGE = Path(__file__).resolve().parent
 _COMPILED_FILES = ("_jit.py", "_kernels.py", "policies.py")
 
 
-def _source_digest() -> str:
+def source_digest() -> str:
     """Fingerprint of every file that holds compiled code, so that a change in one renews all."""
     digest = hashlib.sha256(numba.__version__.encode())
     for name in _COMPILED_FILES:
@@ -53,7 +53,7 @@ def cache_folder() -> Path | None:
         Path(tempfile.gettempdir()) / f"marab-{os.getuid() if hasattr(os, 'getuid') else 'user'}",
     ]
     for place in filter(None, places):
-        folder = place / f"compiled-{_source_digest()}"
+        folder = place / f"compiled-{source_digest()}"
         if _writable(folder):
             return folder
     return None

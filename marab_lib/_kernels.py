@@ -496,10 +496,9 @@ def _regrets(arms, means, best_mean, t, total):
 
 _I1 = types.Array(types.int64, 1, "C")
 _I2 = types.Array(types.int64, 2, "C")
-_F3 = types.Array(types.float64, 3, "C")
 _U2 = types.Array(types.uint64, 2, "C")
-_I4R3 = types.Array(types.int32, 3, "C")
-_I2R3 = types.Array(types.int16, 3, "C")
+_PULLS = types.Array(types.int32, 2, "C")
+_PLAYED = types.Array(types.int16, 2, "C")
 
 _SIMULATE = types.void(
     _INDEX_FUNCTION,
@@ -517,14 +516,15 @@ _SIMULATE = types.void(
     _U2,  # keys[problem, 2]
     _F2,  # means[problem, arm]
     types.int64,  # horizon
+    types.int64,  # runs of each problem
     types.int64,  # first of the (problem, run) pairs to do
     types.int64,  # and the one after the last
     _I1,  # checkpoints, increasing
-    _F3,  # theoretical[problem, run, checkpoint]
-    _F3,  # empirical
-    _I4R3,  # pulls[problem, run, arm]
-    _F3,  # rewards[problem, run, step], or no step
-    _I2R3,  # arms[problem, run, step], or no step
+    _F2,  # theoretical[pair - begin, checkpoint]
+    _F2,  # empirical
+    _PULLS,  # pulls[pair - begin, arm]
+    _F2,  # rewards[pair - begin, step], or no step
+    _PLAYED,  # arms[pair - begin, step], or no step
 )
 
 
@@ -544,6 +544,7 @@ def _simulate(
     keys,
     means,
     horizon,
+    runs,
     begin,
     end,
     checkpoints,
@@ -555,7 +556,6 @@ def _simulate(
 ):
     """Play one policy on the pairs (problem, run) numbered begin to end - 1, problem by problem."""
     k = kinds.shape[1]
-    runs = pulls.shape[1]
     arms = np.zeros(k, ARM)
     state = np.zeros(1, STATE)
     order = np.zeros(k, np.int64)
@@ -565,7 +565,7 @@ def _simulate(
     high = np.empty((k, horizon if with_tail else 0))
     history = np.empty((k, horizon if keep_history else 0))
     for pair in range(begin, end):
-        problem, run = pair // runs, pair % runs
+        problem, run, row = pair // runs, pair % runs, pair - begin
         key0, key1 = keys[problem, 0], keys[problem, 1]
         best_mean = means[problem].max()
         _clear(arms)
@@ -609,19 +609,19 @@ def _simulate(
             state[0].last_arm = i
             state[0].last_reward = x
             total += x
-            if rewards.shape[2] > 0:
-                rewards[problem, run, step] = x
-            if played.shape[2] > 0:
-                played[problem, run, step] = i
+            if rewards.shape[1] > 0:
+                rewards[row, step] = x
+            if played.shape[1] > 0:
+                played[row, step] = i
             if checkpoint < checkpoints.size and checkpoints[checkpoint] == step + 1:
                 regret, empirical_regret = _regrets(
                     arms, means[problem], best_mean, step + 1, total
                 )
-                theoretical[problem, run, checkpoint] = regret
-                empirical[problem, run, checkpoint] = empirical_regret
+                theoretical[row, checkpoint] = regret
+                empirical[row, checkpoint] = empirical_regret
                 checkpoint += 1
         for i in range(k):
-            pulls[problem, run, i] = arms[i].n
+            pulls[row, i] = arms[i].n
 
 
 @functools.cache

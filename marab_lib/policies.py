@@ -136,6 +136,10 @@ class Policy:
             shown.append(f"{f.name}={text}")
         return f"{self.title}({', '.join(shown)})" if shown else self.title
 
+    def identity(self) -> object:
+        """What decides the policy's choices, besides its parameters for a horizon."""
+        return type(self).__name__, self.title, self.alpha, self.share, self.kernel_options()
+
     def kernel_options(self) -> tuple[int, int, int]:
         """The shared options as the compiled loop takes them."""
         return _TIMES[self.time], _FIRST_PULLS[self.first_pulls], _TIES[self.ties]
@@ -349,6 +353,9 @@ class MaRaB(Policy):
     estimator: str = field(default="cvar", kw_only=True)
     title = "MaRaB"
 
+    def identity(self) -> object:
+        return super().identity(), self.estimator
+
     def _check(self) -> None:
         risk.exact_level(self.alpha)
         _validate.number("C", self.C, 0)
@@ -507,6 +514,11 @@ class Custom(Policy):
     def name(self) -> str:
         values = ", ".join(f"{p:g}" for p in self.params)
         return self.label or (f"{self.title}({values})" if values else self.title)
+
+    def identity(self) -> object:
+        """With the function and all that it refers to, so that an edit of it is noticed."""
+        code = numba.cloudpickle.dumps(self.function.py_func)
+        return super().identity(), code, self.memory, self.keeps_history
 
     @property
     def index_function(self) -> Callable:

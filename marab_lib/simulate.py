@@ -1,11 +1,11 @@
-"""Run policies on problems: validate, spread the work over threads, name the results."""
+"""Run policies on problems: validate, spread the work, name the results."""
 
 from __future__ import annotations
 
+import functools
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING
@@ -13,18 +13,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import psutil
 
-from . import _kernels, _validate, risk
+from . import _kernels, _validate, _work, risk
+from ._jit import source_digest
 from .arms import stream_key
 from .policies import Policy
 from .problems import Problem
 
 if TYPE_CHECKING:
+    import distributed
     import xarray
 
 __all__ = ["simulate"]
 
 _RECORDS = ("rewards", "arms")
 _STEPS_A_TASK = 400_000  # about 50 ms: short enough to interrupt, long enough to spread
+_STEPS_A_COARSE_TASK = 8_000_000  # about a second, for a cluster or a file
 _DEFAULT_CHECKPOINTS = 20
 
 
@@ -39,12 +42,14 @@ def simulate(
     record: str | Sequence[str] = (),
     checkpoints: int | Sequence[int] | None = None,
     progress: bool | Callable[[int, int], None] | None = None,
+    client: distributed.Client | None = None,
+    store: str | os.PathLike | None = None,
 ) -> xarray.Dataset:
     """Play every policy on every problem and return the regrets and pulls.
 
     The u-th reward of an arm in a run is one number, fixed by seed, problem and run: all policies
-    see the same one (common random numbers), for any number of threads and any choice or order of
-    policies. A problem is known by its `stream`, or else by its place in the list.
+    see the same one (common random numbers), for any number of threads or machines and any choice
+    or order of policies. A problem is known by its `stream`, or else by its place in the list.
 
     Parameters
     ----------
@@ -67,6 +72,13 @@ def simulate(
         T. Default 20.
     progress : bool or callable, optional
         True shows a bar; a callable gets (pulls done, pulls in all). Default none.
+    client : distributed.Client, optional
+        Do the work on this Dask cluster instead of in threads. What a lost worker was doing is
+        done again.
+    store : path, optional
+        Folder in which each part of the result is kept once it is done. The same call finds them
+        there and goes on where it was interrupted; any change of the arguments, of the versions or
+        of the code begins anew.
 
     Returns
     -------
@@ -100,28 +112,19 @@ def simulate(
     record = _record(record)
     steps = _checkpoints(checkpoints, horizon)
     parameters = [_parameters(policy, problems, horizon) for policy in policies]
+    report = _reporter(progress, len(policies) * len(problems) * runs * horizon)
     _check_memory(len(policies), len(problems), runs, horizon, k, steps.size, record, threads)
 
-    tables = _Tables.of(problems, seed)
-    results = [
-        _Results.empty(len(problems), runs, horizon, k, steps.size, record) for _ in policies
-    ]
-    tasks = [
-        (policy, params, result, begin, end)
-        for policy, params, result in zip(policies, parameters, results, strict=True)
-        for begin, end in _ranges(len(problems) * runs, horizon)
-    ]
-    kernel = _kernels.simulate()
-
-    def play(task: tuple) -> int:
-        policy, params, result, begin, end = task
-        _play(kernel, policy, params, tables, horizon, steps, result, begin, end)
-        return (end - begin) * horizon
-
-    _spread(
-        play, tasks, threads, _reporter(progress, len(tasks), horizon, problems, runs, policies)
-    )
-    return _dataset(problems, policies, results, steps, horizon, runs, seed, record)
+    setting = _Setting.of(problems, seed, horizon, runs, steps, record)
+    arrays = _empty(len(policies) * len(problems) * runs, k, setting)
+    tasks = _tasks(policies, parameters, setting, coarse=bool(client or store))
+    for number, part in _results(setting, tasks, threads, client, store):
+        policy, _, begin, end = tasks[number]
+        first = policies.index(policy) * len(problems) * runs  # its place in rows of all policies
+        for name, rows in part.items():
+            arrays[name][first + begin : first + end] = rows
+        report((end - begin) * horizon)
+    return _dataset(problems, policies, arrays, setting, seed)
 
 
 # --- arguments ----------------------------------------------------------------------------
@@ -218,18 +221,22 @@ def _check_memory(n_policies, n_problems, runs, horizon, k, n_steps, record, thr
 
 
 @dataclass
-class _Tables:
-    """The problems as arrays: one row a problem, and all law parameters in one line."""
+class _Setting:
+    """All that the tasks share: the problems as arrays, and how long and how often to play."""
 
     kinds: np.ndarray
     starts: np.ndarray
     sizes: np.ndarray
-    laws: np.ndarray
+    laws: np.ndarray  # the parameters of all laws in one line
     keys: np.ndarray
     means: np.ndarray
+    horizon: int
+    runs: int
+    steps: np.ndarray
+    record: tuple[str, ...]
 
     @classmethod
-    def of(cls, problems: list[Problem], seed: int) -> _Tables:
+    def of(cls, problems, seed, horizon, runs, steps, record) -> _Setting:
         parts = [problem.encode() for problem in problems]
         offsets = np.cumsum([0] + [part[3].size for part in parts[:-1]])
         streams = [p.stream if p.stream is not None else (i,) for i, p in enumerate(problems)]
@@ -240,91 +247,115 @@ class _Tables:
             laws=np.concatenate([part[3] for part in parts]),
             keys=np.stack([stream_key(seed, stream) for stream in streams]),
             means=np.stack([problem.means for problem in problems]),
+            horizon=horizon,
+            runs=runs,
+            steps=steps,
+            record=record,
         )
 
-
-@dataclass
-class _Results:
-    """What one policy leaves behind."""
-
-    theoretical: np.ndarray
-    empirical: np.ndarray
-    pulls: np.ndarray
-    rewards: np.ndarray
-    arms: np.ndarray
-
-    @classmethod
-    def empty(cls, n_problems, runs, horizon, k, n_steps, record) -> _Results:
-        shape = (n_problems, runs)
-        return cls(
-            theoretical=np.empty((*shape, n_steps)),
-            empirical=np.empty((*shape, n_steps)),
-            pulls=np.empty((*shape, k), dtype=np.int32),
-            rewards=np.empty((*shape, horizon if "rewards" in record else 0)),
-            arms=np.empty((*shape, horizon if "arms" in record else 0), dtype=np.int16),
-        )
+    def fingerprint(self) -> str:
+        """Digest of the setting, of the versions and of the compiled code."""
+        return _work.fingerprint(source_digest(), sorted(_versions().items()), *vars(self).values())
 
 
-def _ranges(n_pairs: int, horizon: int) -> Iterator[tuple[int, int]]:
-    size = max(1, _STEPS_A_TASK // horizon)
-    for begin in range(0, n_pairs, size):
-        yield begin, min(begin + size, n_pairs)
+_Task = tuple[Policy, tuple[float, ...], int, int]
 
 
-def _play(kernel, policy, params, tables, horizon, steps, result, begin, end) -> None:
+def _tasks(policies, parameters, setting: _Setting, coarse: bool) -> list[_Task]:
+    """Every policy on every range of (problem, run) pairs."""
+    steps = _STEPS_A_COARSE_TASK if coarse else _STEPS_A_TASK
+    size = max(1, steps // setting.horizon)
+    n_pairs = len(setting.means) * setting.runs
+    return [
+        (policy, params, begin, min(begin + size, n_pairs))
+        for policy, params in zip(policies, parameters, strict=True)
+        for begin in range(0, n_pairs, size)
+    ]
+
+
+def _empty(n_rows: int, k: int, setting: _Setting) -> _work.Arrays:
+    """Room for the result of that many pairs, one row each."""
+    n_steps = setting.steps.size
+    arrays = {
+        "theoretical_regret": np.empty((n_rows, n_steps)),
+        "empirical_regret": np.empty((n_rows, n_steps)),
+        "pulls": np.empty((n_rows, k), dtype=np.int32),
+    }
+    if "rewards" in setting.record:
+        arrays["rewards"] = np.empty((n_rows, setting.horizon))
+    if "arms" in setting.record:
+        arrays["arms"] = np.empty((n_rows, setting.horizon), dtype=np.int16)
+    return arrays
+
+
+def _play(
+    setting: _Setting, policy: Policy, params: tuple[float, ...], begin: int, end: int
+) -> _work.Arrays:
     """One task: some (problem, run) pairs of one policy."""
     time, first_pulls, ties = policy.kernel_options()
     tails = np.empty(0, dtype=np.int64)
     if policy.alpha is not None:
-        tails = risk.tail_sizes(policy.alpha, horizon, policy.share)
-    k = tables.kinds.shape[1]
-    kernel(
+        tails = risk.tail_sizes(policy.alpha, setting.horizon, policy.share)
+    k = setting.kinds.shape[1]
+    result = _empty(end - begin, k, setting)
+    _kernels.simulate()(
         policy.index_function,
         np.array(params, dtype=np.float64),
-        policy.memory_size(k, horizon),
+        policy.memory_size(k, setting.horizon),
         policy.keeps_history,
         tails,
         time,
         first_pulls,
         ties,
-        tables.kinds,
-        tables.starts,
-        tables.sizes,
-        tables.laws,
-        tables.keys,
-        tables.means,
-        horizon,
+        setting.kinds,
+        setting.starts,
+        setting.sizes,
+        setting.laws,
+        setting.keys,
+        setting.means,
+        setting.horizon,
+        setting.runs,
         begin,
         end,
-        steps,
-        result.theoretical,
-        result.empirical,
-        result.pulls,
-        result.rewards,
-        result.arms,
+        setting.steps,
+        result["theoretical_regret"],
+        result["empirical_regret"],
+        result["pulls"],
+        result.get("rewards", np.empty((0, 0))),
+        result.get("arms", np.empty((0, 0), dtype=np.int16)),
     )
+    return result
 
 
-def _spread(play: Callable, tasks: list, threads: int, report: Callable[[int], None]) -> None:
-    """Do the tasks in threads; an interrupt or an error leaves no work behind."""
-    if threads == 1 or len(tasks) == 1:
-        for task in tasks:
-            report(play(task))
+def _results(setting, tasks: list[_Task], threads, client, store) -> _work.Results:
+    """Results of all tasks with their numbers: those on disk first, then as they are done."""
+    if store is None:
+        yield from _computed(setting, tasks, threads, client)
         return
-    with ThreadPoolExecutor(threads) as pool:
-        waiting = {pool.submit(play, task) for task in tasks}
-        try:
-            while waiting:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
-                    report(future.result())
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    kept = _work.Store(store)
+    common = setting.fingerprint()
+    keys = [_work.fingerprint(common, policy.identity(), *rest) for policy, *rest in tasks]
+    missing = []
+    for number, key in enumerate(keys):
+        part = kept.load(key)
+        if part is None:
+            missing.append(number)
+        else:
+            yield number, part
+    for place, part in _computed(setting, [tasks[n] for n in missing], threads, client):
+        kept.save(keys[missing[place]], part)
+        yield missing[place], part
 
 
-def _reporter(progress, n_tasks, horizon, problems, runs, policies) -> Callable[[int], None]:
-    total = len(policies) * len(problems) * runs * horizon
+def _computed(setting, tasks: list[_Task], threads, client) -> _work.Results:
+    if client is not None:
+        return _work.on_cluster(_play, tasks, client, setting)
+    _kernels.simulate()  # compiled here once, not by the first task of each thread
+    return _work.in_threads(functools.partial(_play, setting), tasks, threads)
+
+
+def _reporter(progress, total: int) -> Callable[[int], None]:
+    """A function that is told how many pulls are newly done."""
     if progress is None or progress is False:
         return lambda pulls: None
     if callable(progress):
@@ -352,60 +383,48 @@ def _reporter(progress, n_tasks, horizon, problems, runs, policies) -> Callable[
 
 # --- results ------------------------------------------------------------------------------
 
+_ATTRIBUTES = {
+    "theoretical_regret": {"units": "reward", "long_name": "theoretical cumulative regret"},
+    "empirical_regret": {"units": "reward", "long_name": "empirical cumulative regret"},
+    "pulls": {"long_name": "number of pulls"},
+    "rewards": {"units": "reward", "long_name": "reward of each pull"},
+    "arms": {"long_name": "arm of each pull"},
+}
+_LAST_DIMENSION = {"pulls": "arm", "rewards": "step", "arms": "step"}
 
-def _dataset(problems, policies, results, steps, horizon, runs, seed, record) -> xarray.Dataset:
+
+def _dataset(problems, policies, arrays: _work.Arrays, setting: _Setting, seed) -> xarray.Dataset:
     import xarray
 
-    pair = ("policy", "problem", "run")
-    regret = {"units": "reward"}
+    shape = (len(policies), len(problems), setting.runs)
     variables = {
-        "theoretical_regret": (
-            (*pair, "checkpoint"),
-            _stacked(results, "theoretical"),
-            {**regret, "long_name": "theoretical cumulative regret"},
-        ),
-        "empirical_regret": (
-            (*pair, "checkpoint"),
-            _stacked(results, "empirical"),
-            {**regret, "long_name": "empirical cumulative regret"},
-        ),
-        "pulls": ((*pair, "arm"), _stacked(results, "pulls"), {"long_name": "number of pulls"}),
-        "mean": (("problem", "arm"), np.stack([p.means for p in problems]), regret),
-        "variance": (("problem", "arm"), np.stack([p.variances for p in problems])),
+        name: (
+            ("policy", "problem", "run", _LAST_DIMENSION.get(name, "checkpoint")),
+            rows.reshape((*shape, rows.shape[1])),
+            _ATTRIBUTES[name],
+        )
+        for name, rows in arrays.items()
     }
-    for name in record:
-        variables[name] = ((*pair, "step"), _stacked(results, name))
+    variables["mean"] = (("problem", "arm"), setting.means, {"units": "reward"})
+    variables["variance"] = (("problem", "arm"), np.stack([p.variances for p in problems]))
     coordinates = {
         "policy": [policy.name for policy in policies],
         "problem": np.arange(len(problems)),
-        "run": np.arange(runs),
-        "checkpoint": steps,
+        "run": np.arange(setting.runs),
+        "checkpoint": setting.steps,
         "arm": np.arange(problems[0].n_arms),
     }
-    if record:
-        coordinates["step"] = np.arange(1, horizon + 1)
+    if setting.record:
+        coordinates["step"] = np.arange(1, setting.horizon + 1)
     attributes = {
-        "horizon": horizon,
-        "runs": runs,
+        "horizon": setting.horizon,
+        "runs": setting.runs,
         "seed": str(seed),  # text, since a seed may be larger than a 64-bit number
         "problems": json.dumps([problem.name for problem in problems]),
         "policies": json.dumps([repr(policy) for policy in policies]),
         "versions": json.dumps(_versions()),
     }
     return xarray.Dataset(variables, coordinates, attributes)
-
-
-def _stacked(results: list[_Results], name: str) -> np.ndarray:
-    """All policies in one array; each part is freed once it is copied."""
-    parts = [getattr(result, name) for result in results]
-    if len(parts) == 1:
-        return parts[0][None]
-    stacked = np.empty((len(parts), *parts[0].shape), parts[0].dtype)
-    for i, result in enumerate(results):
-        stacked[i] = parts[i]
-        setattr(result, name, parts[i][:0])
-        parts[i] = None
-    return stacked
 
 
 def _versions() -> dict[str, str]:

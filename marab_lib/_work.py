@@ -1,0 +1,103 @@
+"""Do independent tasks in threads or on a cluster, and keep what is done on disk.
+
+A task is a function's arguments; its result is a dict of arrays. Results come in any order, each
+with the number of its task.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .outputs import replace_when_done
+
+if TYPE_CHECKING:
+    import distributed
+
+Arrays = dict[str, np.ndarray]
+Results = Iterator[tuple[int, Arrays]]
+_RETRIES = 5  # how often a task is done again when a cluster loses its worker
+
+
+def fingerprint(*parts: object) -> str:
+    """Digest of arrays and of the text of other values."""
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            digest.update(repr((part.dtype.str, part.shape)).encode())
+            digest.update(np.ascontiguousarray(part).tobytes())
+        else:
+            digest.update(part if isinstance(part, bytes) else repr(part).encode())
+        digest.update(b"\0")
+    return digest.hexdigest()
+
+
+class Store:
+    """A folder with one file a finished task, named by the fingerprint of all that decides it."""
+
+    def __init__(self, folder: str | os.PathLike) -> None:
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def load(self, key: str) -> Arrays | None:
+        """The arrays of a task, or None if they are not there."""
+        try:
+            with np.load(self.folder / f"{key}.npz") as file:
+                return dict(file)
+        except FileNotFoundError:
+            return None
+
+    def save(self, key: str, arrays: Arrays) -> None:
+        """Write the arrays of a task: whole, or not at all."""
+        with replace_when_done(self.folder / f"{key}.npz") as part:
+            np.savez_compressed(part, **arrays)
+
+
+def in_threads(function: Callable[..., Arrays], tasks: Sequence[tuple], threads: int) -> Results:
+    """Do the tasks in this process; an interrupt or an error leaves no work behind."""
+    if threads == 1 or len(tasks) <= 1:
+        for number, task in enumerate(tasks):
+            yield number, function(*task)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        numbers = {pool.submit(function, *task): number for number, task in enumerate(tasks)}
+        try:
+            waiting = set(numbers)
+            while waiting:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    # Popped, so that a result is freed as soon as the caller has copied it.
+                    yield numbers.pop(future), future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def on_cluster(
+    function: Callable[..., Arrays],
+    tasks: Sequence[tuple],
+    client: distributed.Client,
+    shared: object,
+) -> Results:
+    """Do the tasks on the workers of a dask.distributed client; a lost one is done again.
+
+    `shared` is sent to each worker once and becomes the function's first argument.
+    """
+    from distributed import as_completed
+
+    everywhere = client.scatter(shared, broadcast=True)
+    futures = [
+        client.submit(function, everywhere, *task, pure=False, retries=_RETRIES) for task in tasks
+    ]
+    numbers = {future.key: number for number, future in enumerate(futures)}
+    try:
+        for future, result in as_completed(futures, with_results=True):
+            yield numbers[future.key], result
+            future.release()
+    finally:
+        client.cancel(futures)
