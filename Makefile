@@ -9,6 +9,7 @@ ARGS ?=
 
 LOCK := requirements.lock
 PY := $(VENV)/bin/python
+PACKAGES := $(VENV)/.packages
 READY := $(VENV)/.ready
 
 # What would put other packages into this environment, or install it elsewhere.
@@ -63,7 +64,7 @@ except ImportError as error:
 endef
 export CHECK_PYTHON
 
-$(READY): $(LOCK) pyproject.toml
+$(PACKAGES): $(LOCK)
 	@$(PYTHON) -c "$$CHECK_PYTHON"
 	$(PYTHON) -m venv --clear --without-pip $(VENV)
 	@sed -n '/^uv==/,/[^\\]$$/p' $(LOCK) > $(VENV)/uv.txt
@@ -71,6 +72,9 @@ $(READY): $(LOCK) pyproject.toml
 	  env $${PIP_CERT:+SSL_CERT_FILE="$$PIP_CERT"} $${PIP_INDEX_URL:+UV_DEFAULT_INDEX="$$PIP_INDEX_URL"} \
 	    $(VENV)/bin/uv pip install --python $(PY) --compile-bytecode --require-hashes -r $(LOCK) || \
 	  $(PIP) install --require-hashes -r $(LOCK)
-	$(PY) -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(READY): $(PACKAGES) pyproject.toml
+	PYTHONWARNINGS=ignore $(PY) -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@$(PY) -c "import matplotlib.pyplot"  # builds the font list here, not within a notebook
 	@touch $@

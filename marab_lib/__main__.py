@@ -93,15 +93,22 @@ def _list(given: argparse.Namespace) -> int:
 
 def _run(given: argparse.Namespace) -> int:
     notebook = notebooks.pick(given.name, notebooks.find(given.notebooks))
-    values = yaml.safe_load(given.y)
-    if not isinstance(values, dict):
-        raise ValueError(f"-y must be a YAML mapping of parameters to values, got {given.y!r}")
-    values = notebook.check({**values, **dict(given.p)})
+    values = notebook.check({**_mapping(given.y), **dict(given.p)})
 
     def run(notebook: Notebook, bar: dict | bool) -> str:
         return f"-> {notebooks.run(notebook, values, given.out, bar)}"
 
     return _each([notebook], run)
+
+
+def _mapping(text: str) -> dict[str, object]:
+    try:
+        values = yaml.safe_load(text)
+    except yaml.YAMLError:
+        values = None
+    if not isinstance(values, dict):
+        raise ValueError(f"-y must be a YAML mapping of parameters to values, got {text!r}")
+    return values
 
 
 def _reproduce(given: argparse.Namespace) -> int:
@@ -141,7 +148,7 @@ def _each(found: list[Notebook], run: Callable[[Notebook, dict | bool], str]) ->
         start = time.perf_counter()
         try:
             end = run(notebook, {"desc": label, "leave": False} if terminal else False)
-        except (CellError, RuntimeError, OSError, ValueError) as error:
+        except (CellError, RuntimeError, OSError) as error:
             end = f"FAILED: {error}"
             failures.append(f"{notebook.name}: {error}")
         line = f"{notebook.cells:3} cells {time.perf_counter() - start:7.1f} s  {end}"

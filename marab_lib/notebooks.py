@@ -83,7 +83,7 @@ def _convert(value: object, kind: str, item_kind: str = "") -> object:
             raise TypeError
         return [_convert(item, item_kind) if item_kind else item for item in items]
     if kind == "bool" and isinstance(value, str):
-        return {"true": True, "false": False}.get(value.lower(), value)
+        value = {"true": True, "false": False}.get(value.lower())
     number = {"int": int, "float": float}.get(kind)
     if number and isinstance(value, str):
         return number(value)
@@ -205,15 +205,21 @@ def pick(text: str, notebooks: list[Notebook]) -> Notebook:
 
 
 class CellError(Exception):
-    """A cell that failed: its number as in ``In [3]``, its first line, the line that failed."""
+    """A cell that failed: its number as in ``In [3]``, its first line, and what went wrong."""
 
-    def __init__(self, error: PapermillExecutionError) -> None:
-        lines = error.source.strip().splitlines()
-        at = re.search(r"^-+> *(\d+) ", strip_color("\n".join(error.traceback)), re.MULTILINE)
-        place = f"cell In [{error.exec_count}] `{lines[0]}`"
-        if at and 1 < int(at[1]) <= len(lines):
-            place += f", line {at[1]} `{lines[int(at[1]) - 1].strip()}`"
-        super().__init__(f"{place}: {error.ename}: {error.evalue}".strip(": "))
+    def __init__(self, cell_number: int, source: str, problem: str) -> None:
+        super().__init__(f"cell In [{cell_number}] `{source.strip().splitlines()[0]}`{problem}")
+
+
+def _cell_error(error: PapermillExecutionError) -> CellError:
+    """Papermill's error in one line, with the line of the cell at which it was raised."""
+    lines = error.source.splitlines()
+    at = re.search(r"^-+> *(\d+) ", strip_color("\n".join(error.traceback)), re.MULTILINE)
+    place = ""
+    if at and 1 < int(at[1]) <= len(lines):
+        place = f", line {at[1]} `{lines[int(at[1]) - 1].strip()}`"
+    problem = f"{place}: {error.ename}: {error.evalue}".removesuffix(": ")
+    return CellError(error.exec_count, error.source, problem)
 
 
 class _Engine(NBClientEngine):
@@ -283,7 +289,7 @@ def _execute(
         except PapermillExecutionError as error:
             with replace_when_done(failed) as part_of_failed:
                 os.replace(part, part_of_failed)
-            raise CellError(error) from None
+            raise _cell_error(error) from None
     failed.unlink(missing_ok=True)
 
 
@@ -349,9 +355,8 @@ def save(notebook: Notebook, out: Path, progress_bar: bool | dict = False) -> bo
     Raises
     ------
     CellError
-        If a cell fails. The saved notebook then stays as it is.
-    ValueError
-        If a cell writes to stderr: a warning or a progress bar has no place in a saved notebook.
+        If a cell fails, or writes to stderr: a warning or a progress bar has no place in a saved
+        notebook. It then stays as it is.
     """
     with tempfile.TemporaryDirectory(prefix="marab-") as folder:
         done = Path(folder) / notebook.path.name
@@ -380,7 +385,8 @@ def _take_outputs(cell: nbformat.NotebookNode, result: nbformat.NotebookNode) ->
         return
     for output in result.outputs:
         if output.get("name") == "stderr":
-            raise ValueError(f"cell In [{result.execution_count}] wrote to stderr: {output.text}")
+            problem = f" wrote to stderr: {output.text.strip()}"
+            raise CellError(result.execution_count, cell.source, problem)
         output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
     cell.outputs = result.outputs
     cell.execution_count = result.execution_count

@@ -1,0 +1,342 @@
+"""The command line and the runner, on small notebooks made here."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from marab_lib import notebooks
+from marab_lib.__main__ import INTERRUPTED, main
+from marab_lib.notebooks import Parameter
+
+SHOW = "print(horizon, level, name, fast, alphas)"
+FIGURE = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
+WRITE = """\
+from marab_lib import outputs
+import pandas as pd
+outputs.Outputs(output_dir, "01").table(pd.DataFrame({"x": [1]}), "x")"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run a command on the notebooks of tmp_path."""
+
+    def command(name: str, *arguments: str) -> int:
+        places = ["--notebooks", str(tmp_path / "notebooks"), "--out", str(tmp_path / "out")]
+        return main([name, *arguments, *(places[:2] if name == "list" else places)])
+
+    return command
+
+
+def text_of(path: Path) -> str:
+    """All that a notebook printed."""
+    cells = nbformat.read(path, as_version=4).cells
+    return "".join(o.get("text", "") for c in cells for o in c.get("outputs", []))
+
+
+def executed(tmp_path: Path) -> dict[str, Path]:
+    return {path.name: path for path in (tmp_path / "out" / "notebooks").iterdir()}
+
+
+# --- names --------------------------------------------------------------------------------
+
+
+def test_help_lists_the_commands(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    shown = capsys.readouterr().out
+    assert all(f" {name} " in shown for name in ("list", "run", "reproduce", "save"))
+
+
+def test_list_shows_section_time_and_parameters(write_notebook, run, capsys):
+    write_notebook("05_first")
+    assert run("list") == 0
+    assert capsys.readouterr().out.split() == ["05_first", "5.1", "0.5", "min", "A", "title"]
+    assert run("list", "5") == 0
+    assert "horizon (int, default 4): pulls of a run" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "text", ["6", "06", "06_proof", "06_proof.ipynb", "notebooks/06_proof.ipynb"]
+)
+def test_a_notebook_is_picked_by_number_name_or_path(write_notebook, text):
+    found = [notebooks.load(write_notebook(name)) for name in ("05_marab", "06_proof", "16_more")]
+    assert notebooks.pick(text, found).name == "06_proof"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("mar", "'mar' is more than one notebook: 05_marab, 06_marab"),
+        ("7", "'7' is no notebook: 05"),
+    ],
+)
+def test_a_missing_or_ambiguous_name_is_an_error(write_notebook, run, capsys, text, message):
+    write_notebook("05_marab")
+    write_notebook("06_marab")
+    assert run("run", text) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_folder_without_notebooks_is_an_error(tmp_path, run, capsys):
+    assert run("reproduce") == 2
+    assert "no notebook" in capsys.readouterr().err
+
+
+# --- parameters ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "value"),
+    [
+        ("int", "40", 40),
+        ("int", 40, 40),
+        ("float", "1e-6", 1e-6),
+        ("float", 3, 3.0),
+        ("bool", "True", True),
+        ("bool", False, False),
+        ("str", "4", "4"),
+        ("list[float]", "[1e-3, 1]", [1e-3, 1.0]),
+        ("list[float]", ["1e-3", 1], [1e-3, 1.0]),
+        ("list[str]", ["MIN"], ["MIN"]),
+        ("list", "[1, 2.5]", [1, 2.5]),
+    ],
+)
+def test_a_value_gets_the_declared_type(kind, given, value):
+    converted = Parameter("x", kind, "[]", "").convert(given)
+    assert converted == value
+    assert type(converted) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("int", "4.5"),
+        ("int", 40.0),
+        ("int", True),
+        ("float", "high"),
+        ("float", None),
+        ("float", False),
+        ("bool", "yes"),
+        ("bool", 1),
+        ("str", 4),
+        ("list[float]", "0.5"),
+        ("list[float]", "[0.5"),
+        ("list[float]", ["MIN"]),
+        ("list[int]", [0.5]),
+        ("list[str]", [4]),
+    ],
+)
+def test_a_value_of_another_type_is_an_error(kind, given):
+    with pytest.raises(ValueError, match=r"parameter x \(pulls\) must be") as error:
+        Parameter("x", kind, "[]", "pulls").convert(given)
+    assert f"{kind}, got {given!r}" in str(error.value)
+
+
+def test_items_of_a_plain_list_have_the_type_of_the_default():
+    assert Parameter("x", "list", "[0, 0.5]", "").convert("[1]") == [1.0]
+    with pytest.raises(ValueError, match="must be list"):
+        Parameter("x", "list", "[0, 0.5]", "").convert(["MIN"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-p", "horizn", "5"], "has no parameter 'horizn', it has:\n  horizon (int, default 4)"),
+        (["-y", "{horizn: 5}"], "has no parameter 'horizn'"),
+        (["-p", "horizon", "many"], "must be int, got 'many'"),
+        (["-y", "{level: [1]}"], "must be float, got [1]"),
+        (["-y", "level"], "must be a YAML mapping"),
+        (["-y", "{level: "], "must be a YAML mapping"),
+    ],
+)
+def test_bad_parameters_stop_a_run_before_it_starts(
+    write_notebook, run, capsys, tmp_path, arguments, message
+):
+    write_notebook("01_show", SHOW)
+    assert run("run", "1", *arguments) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_bad_quick_parameters_stop_all(write_notebook, run, capsys, tmp_path):
+    write_notebook("01_show", SHOW)
+    write_notebook("02_show", SHOW, quick={"runs": 1})
+    assert run("reproduce", "--scale", "quick") == 2
+    assert "02_show has no parameter 'runs'" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+# --- running ------------------------------------------------------------------------------
+
+
+def test_a_run_takes_parameters_and_leaves_the_saved_notebook(write_notebook, run, tmp_path):
+    path = write_notebook("01_show", SHOW, WRITE)
+    before = path.read_bytes()
+    assert (
+        run("run", "1", "-p", "horizon", "9", "-y", "{level: 1e-6, alphas: [1], fast: true}") == 0
+    )
+    assert text_of(executed(tmp_path)["01_show.ipynb"]) == "9 1e-06 MIN True [1.0]\n"
+    assert (tmp_path / "out" / "numbers" / "01_x.csv").exists()
+    assert path.read_bytes() == before
+
+
+def test_a_run_into_the_project_is_refused(write_notebook, tmp_path, capsys):
+    path = write_notebook("01_show", SHOW)
+    before = path.read_bytes()
+    folder = str(tmp_path / "notebooks")
+    assert main(["run", "1", "--notebooks", folder, "--out", str(tmp_path)]) == 2
+    assert "would replace the saved notebooks" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+def test_reproduce_goes_on_after_a_failure_and_names_the_cell(
+    write_notebook, run, tmp_path, capsys
+):
+    write_notebook("01_show", SHOW, quick={"horizon": 2})
+    write_notebook("02_wrong", "x = 3\nassert x < 2, 'too large'")
+    write_notebook("03_dead", "import os\nos._exit(1)")
+    write_notebook("04_show", SHOW)
+    assert run("reproduce", "--scale", "quick") == 1
+    lines, errors = (text.splitlines() for text in capsys.readouterr())
+    wrong = "cell In [3] `x = 3`, line 2 `assert x < 2, 'too large'`: AssertionError: too large"
+    assert errors[-2] == f"failed: 02_wrong: {wrong}"
+    assert errors[-1].startswith("failed: 03_dead: cell In [3] `import os`: DeadKernelError")
+    assert [line.split()[1:5] for line in lines[:4]] == [
+        ["1/4]", "01_show", "2", "cells"],
+        ["2/4]", "02_wrong", "2", "cells"],
+        ["3/4]", "03_dead", "2", "cells"],
+        ["4/4]", "04_show", "2", "cells"],
+    ]  # fmt: skip
+    files = executed(tmp_path)
+    assert sorted(files) == [
+        "01_show.ipynb",
+        "02_wrong.failed.ipynb",
+        "03_dead.failed.ipynb",
+        "04_show.ipynb",
+    ]
+    assert text_of(files["01_show.ipynb"]).startswith("2 ")
+    assert text_of(files["04_show.ipynb"]).startswith("4 ")
+
+
+def test_a_success_removes_the_notebook_that_failed_before(write_notebook, run, tmp_path):
+    write_notebook("01_change", "1 / 0")
+    assert run("reproduce") == 1
+    assert sorted(executed(tmp_path)) == ["01_change.failed.ipynb"]
+    write_notebook("01_change", "1 / 1")
+    assert run("reproduce") == 0
+    assert sorted(executed(tmp_path)) == ["01_change.ipynb"]
+
+
+def test_the_kernel_is_this_python_whatever_the_user_has(
+    write_notebook, run, tmp_path, monkeypatch
+):
+    for name in ("JUPYTER_PATH", "JUPYTER_DATA_DIR"):
+        spec = tmp_path / name / "kernels" / "python3" / "kernel.json"
+        spec.parent.mkdir(parents=True)
+        spec.write_text(json.dumps({"argv": ["false"], "display_name": "P", "language": "python"}))
+        monkeypatch.setenv(name, str(tmp_path / name))
+    startup = tmp_path / "startup.py"
+    startup.write_text("print('started')")
+    monkeypatch.setenv("PYTHONSTARTUP", str(startup))
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    write_notebook("01_where", "import sys\nprint(sys.executable)", FIGURE)
+    assert run("reproduce") == 0
+    path = executed(tmp_path)["01_where.ipynb"]
+    assert text_of(path) == f"{sys.executable}\n"
+    assert "image/png" in path.read_text()
+    assert os.environ["MPLBACKEND"] == "agg"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_an_interrupt_leaves_no_half_file_and_no_kernel(write_notebook, run, tmp_path):
+    write_notebook("01_show", SHOW)
+    assert run("reproduce") == 0
+    done = executed(tmp_path)["01_show.ipynb"]
+    before = done.read_bytes()
+    mark = tmp_path / "mark"
+    write_notebook("01_show", f"import os, time\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\n"
+                              "time.sleep(600)")  # fmt: skip
+    command = ["reproduce", "--notebooks", tmp_path / "notebooks", "--out", tmp_path / "out"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "marab_lib", *command], stderr=subprocess.PIPE
+    )
+    try:
+        wait_until(lambda: mark.exists() and mark.read_text())
+        process.send_signal(signal.SIGINT)
+        assert "interrupted" in process.communicate(timeout=60)[1].decode()
+    finally:
+        process.kill()
+    assert process.returncode == INTERRUPTED
+    assert [path.name for path in done.parent.iterdir()] == ["01_show.ipynb"]
+    assert done.read_bytes() == before
+    wait_until(lambda: not is_running(int(mark.read_text())))
+
+
+def wait_until(condition, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+# --- saving -------------------------------------------------------------------------------
+
+
+def test_saving_twice_gives_the_same_bytes(write_notebook, run, capsys):
+    widget = "import ipywidgets\nipywidgets.IntSlider(value=3)"
+    stream = "import sys, time\nfor i in range(3):\n    print(i, flush=True)\n    time.sleep(0.2)"
+    path = write_notebook("01_show", SHOW, FIGURE, widget, stream)
+    empty = path.read_bytes()
+    assert run("save", "01") == 0
+    first = path.read_bytes()
+    assert "changed" in capsys.readouterr().out
+    assert run("save") == 0
+    assert "unchanged" in capsys.readouterr().out
+    assert path.read_bytes() == first != empty
+    assert "4 0.5 MIN False [0.1, 0.2]" in text_of(path)
+    saved = nbformat.read(path, as_version=4)
+    assert sorted(saved.metadata) == ["kernelspec", "language_info", "marab"]
+    assert [c.execution_count for c in saved.cells if c.cell_type == "code"] == [1, 2, 3, 4, 5]
+    assert "image/png" in first.decode()
+    assert "widget-view" not in first.decode()
+
+
+def test_times_of_an_editor_are_not_saved(write_notebook, run):
+    path = write_notebook("01_show", SHOW)
+    content = nbformat.read(path, as_version=4)
+    content.cells[1].metadata["execution"] = {"iopub.status.busy": "2026-01-01"}
+    content.metadata["widgets"] = {"state": {}}
+    nbformat.write(content, path)
+    assert run("save") == 0
+    assert "iopub" not in path.read_text()
+    assert "widgets" not in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("print(1)\n1 / 0", "ZeroDivisionError"),
+        ("import warnings\nwarnings.warn('odd')", "wrote to stderr"),
+    ],
+)
+def test_a_notebook_that_fails_is_not_saved(write_notebook, run, capsys, cell, message):
+    path = write_notebook("01_show", SHOW, cell)
+    before = path.read_bytes()
+    assert run("save") == 1
+    assert message in capsys.readouterr().err
+    assert path.read_bytes() == before

@@ -1,0 +1,104 @@
+"""The three descriptions of the environment agree: pyproject.toml, requirements.lock, conda."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+import marab_lib
+
+ROOT = Path(__file__).parent.parent
+PYPROJECT = (ROOT / "pyproject.toml").read_text()
+CONDA = (ROOT / "environment.yml").read_text()
+LOCK = (ROOT / "requirements.lock").read_text()
+PYTHONS = ("3.11.7", "3.12.1", "3.13.0")
+
+
+def ranges(requirements: list[str]) -> dict[str, SpecifierSet]:
+    parsed = map(Requirement, requirements)
+    return {canonicalize_name(r.name): r.specifier for r in parsed}
+
+
+def wanted(pyproject: str) -> dict[str, SpecifierSet]:
+    """What a user needs: the dependencies, those of the tests, and pip for notebooks."""
+    content = tomllib.loads(pyproject)
+    project, groups = content["project"], content["dependency-groups"]
+    pip = [r for r in groups["environment"] if Requirement(r).name == "pip"]
+    return ranges(project["dependencies"] + project["optional-dependencies"]["test"] + pip)
+
+
+def offered(conda: str) -> dict[str, SpecifierSet]:
+    """What conda installs; its ``-base`` packages are those without the optional extras."""
+    listed = [item for item in yaml.safe_load(conda)["dependencies"] if isinstance(item, str)]
+    found = ranges([item.replace("-base", "") for item in listed if not item.startswith("python=")])
+    return found
+
+
+def test_conda_has_the_names_and_ranges_of_pyproject():
+    assert offered(CONDA) == wanted(PYPROJECT)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("numpy>=2.0,<3", "numpy>=2.1,<3"), ("xarray>=2024.11", "x-array>=2024.11")],
+)
+def test_a_change_of_either_is_seen(before, after):
+    assert before in CONDA
+    assert before in PYPROJECT
+    assert offered(CONDA.replace(before, after)) != wanted(PYPROJECT)
+    assert offered(CONDA) != wanted(PYPROJECT.replace(before, after))
+
+
+def test_conda_file_suits_binder():
+    content = yaml.safe_load(CONDA)
+    python = next(item for item in content["dependencies"] if str(item).startswith("python="))
+    version = re.fullmatch(r"python=(\d+\.\d+)", python)[1]
+    assert f"{version}.99" in SpecifierSet(tomllib.loads(PYPROJECT)["project"]["requires-python"])
+    assert content["channels"] == ["conda-forge", "nodefaults"]
+    assert content["dependencies"][-1] == {"pip": ["-e ."]}
+
+
+def locked(python: str) -> dict[str, list[str]]:
+    """Versions of each package that the lock gives a Python on Linux."""
+    place = {"python_full_version": python, "python_version": python.rpartition(".")[0]}
+    place |= {"sys_platform": "linux", "os_name": "posix", "platform_system": "Linux"}
+    found: dict[str, list[str]] = {}
+    for line in re.findall(r"^[a-z].*==.*(?= \\$)", LOCK, re.MULTILINE):
+        requirement = Requirement(line)
+        if requirement.marker is None or requirement.marker.evaluate(place):
+            version = str(requirement.specifier).removeprefix("==")
+            found.setdefault(canonicalize_name(requirement.name), []).append(version)
+    return found
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_the_lock_pins_every_package_once_and_within_its_range(python):
+    pins = locked(python)
+    assert [name for name, versions in pins.items() if len(versions) != 1] == []
+    content = tomllib.loads(PYPROJECT)
+    needed = wanted(PYPROJECT) | ranges(content["dependency-groups"]["environment"])
+    outside = {n: pins.get(n) for n, r in needed.items() if n not in pins or pins[n][0] not in r}
+    assert outside == {}
+
+
+def test_numbers_come_from_the_same_versions_on_every_python():
+    for name in ("numpy", "scipy", "numba", "pandas", "xarray", "matplotlib"):
+        assert len({locked(python)[name][0] for python in PYTHONS}) == 1
+
+
+def test_the_lock_has_hashes_and_no_addresses():
+    pins = re.findall(r"^[a-z].*", LOCK, re.MULTILINE)
+    assert all(pin.endswith("\\") for pin in pins)
+    assert not re.search(r"://|file:| @ |^-|/", LOCK, re.MULTILINE)
+
+
+def test_versions_agree():
+    project = tomllib.loads(PYPROJECT)["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert marab_lib.__version__ == project["version"] == citation["version"]
+    assert citation["license"] == project["license"] == "MIT"

@@ -1,0 +1,233 @@
+"""The saved notebooks: run in order from their defaults, described, stripped; and other runs."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+from marab_lib import notebooks
+from marab_lib.__main__ import main
+
+SAVED = sorted(notebooks.FOLDER.glob("*.ipynb"))
+TYPES = ("int", "float", "str", "bool", "list", "list[int]", "list[float]", "list[str]")
+KEPT_OF_A_CELL = {"tags", "jupyter"}
+LONGEST_CELL = 25
+
+each_notebook = pytest.mark.parametrize("path", SAVED, ids=[path.stem for path in SAVED])
+
+
+def flaws(path: Path) -> Iterator[str]:
+    """All that keeps a notebook from being a saved one."""
+    content = nbformat.read(path, as_version=4)
+    code = [cell for cell in content.cells if cell.cell_type == "code"]
+    yield from _flaws_of_the_whole(path, content)
+    yield from _flaws_of_the_run(code)
+    yield from _flaws_of_the_parameters(path, code)
+    for number, cell in enumerate(content.cells):
+        if unknown := set(cell.metadata) - KEPT_OF_A_CELL:
+            yield f"cell {number} has metadata {unknown}"
+        if cell.cell_type == "code" and len(cell.source.splitlines()) > LONGEST_CELL:
+            yield f"cell {number} is longer than {LONGEST_CELL} lines"
+        if cell.cell_type == "code" and content.cells[number - 1].cell_type != "markdown":
+            yield f"cell {number} has no sentence before it"
+
+
+def _flaws_of_the_whole(path: Path, content: nbformat.NotebookNode) -> Iterator[str]:
+    about = content.metadata.get("marab", {})
+    if not re.fullmatch(r"\d\d_\w+", path.stem):
+        yield "its name is not of the form NN_name"
+    if (content.nbformat, content.nbformat_minor) != (4, 5):
+        yield "it is not in format 4.5"
+    if set(content.metadata) != {"kernelspec", "language_info", "marab"}:
+        yield f"its metadata are {set(content.metadata)}"
+    if content.metadata.get("kernelspec", {}).get("name") != "python3":
+        yield "its kernel is not python3"
+    if not content.cells[0].source.startswith("# "):
+        yield "it has no title"
+    if set(about) != {"section", "minutes", "quick"}:
+        yield f"metadata.marab has {set(about)}"
+    elif not (isinstance(about.section, str) and about.section and about.minutes > 0):
+        yield "metadata.marab has no section or no minutes"
+
+
+def _flaws_of_the_run(code: list[nbformat.NotebookNode]) -> Iterator[str]:
+    counts = [cell.execution_count for cell in code if cell.source.strip()]
+    if counts != list(range(1, len(counts) + 1)):
+        yield f"its cells were not run in order: {counts}"
+    for cell in code:
+        for output in cell.outputs:
+            kind = output.output_type
+            if kind == "error" or output.get("name") == "stderr":
+                yield f"In [{cell.execution_count}] has an output of the kind error or stderr"
+            if set(output.get("data", {})) - {"text/plain", "text/html", "text/latex", "image/png"}:
+                yield f"In [{cell.execution_count}] has an output in another format"
+            if re.search(r"\bat 0x[0-9a-f]{6,}", str(output)):
+                yield f"In [{cell.execution_count}] shows a memory address"
+
+
+def _flaws_of_the_parameters(path: Path, code: list[nbformat.NotebookNode]) -> Iterator[str]:
+    tags = [tag for cell in code for tag in cell.metadata.get("tags", [])]
+    if tags.count("parameters") != 1 or "injected-parameters" in tags:
+        yield f"its tags are {tags}"
+        return
+    source = next(c.source for c in code if "parameters" in c.metadata.get("tags", []))
+    seen = notebooks.load(path).parameters()  # as papermill sees them
+    for line in source.splitlines():
+        yield from _flaws_of_a_parameter(line, seen)
+    if not {"seed", "output_dir"} <= set(seen):
+        yield "it has no seed or no output_dir"
+    try:
+        notebooks.load(path).check(notebooks.load(path).quick)
+    except ValueError as error:
+        yield str(error)
+
+
+def _flaws_of_a_parameter(line: str, seen: dict[str, notebooks.Parameter]) -> Iterator[str]:
+    if not line.strip() or line.startswith("#"):
+        return
+    try:
+        (statement,) = ast.parse(line).body
+        name, value = statement.target.id, ast.literal_eval(statement.value)
+        if ast.unparse(statement.annotation) not in TYPES:
+            yield f"the type of {name} is none of {TYPES}"
+        elif seen[name].convert(value) != value or not seen[name].help:
+            yield f"{name} has another default or no help"
+    except (AttributeError, KeyError, SyntaxError, ValueError):
+        yield f"this parameter is not `name: type = literal  # help` for papermill: {line}"
+
+
+@each_notebook
+def test_a_saved_notebook_is_without_flaw(path):
+    assert list(flaws(path)) == []
+
+
+@each_notebook
+def test_half_of_the_cells_are_short(path):
+    code = [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
+    short = sum(len(cell.source.splitlines()) < 8 for cell in code)
+    assert short >= len(code) / 2
+
+
+@each_notebook
+def test_a_notebook_runs_with_its_quick_parameters(path, tmp_path):
+    """As in `make reproduce SCALE=quick`, and without touching the saved notebook."""
+    before = path.read_bytes()
+    quick = yaml.safe_dump(notebooks.load(path).quick)
+    assert main(["run", path.stem, "-y", quick, "--out", str(tmp_path)]) == 0
+    assert path.read_bytes() == before
+    figures = {p.name for p in tmp_path.glob("figures/*")}
+    assert {f"{Path(f).stem}{end}" for f in figures for end in (".png", ".pdf")} == figures
+    executed = (tmp_path / "notebooks" / path.name).read_text(encoding="utf-8")
+    assert '"name": "stderr"' not in executed
+
+
+# --- the checks themselves ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def small(write_notebook_to, tmp_path_factory) -> bytes:
+    """A small notebook without flaw, as `save` leaves it."""
+    folder = tmp_path_factory.mktemp("small")
+    path = write_notebook_to(folder, "06_small", "print(f'{level:.3f}')")
+    for place, text in ((2, "Look:"), (1, "Given:")):
+        sentence = nbformat.v4.new_markdown_cell(text, id=f"sentence-{place}")
+        change(path, lambda nb, place=place, cell=sentence: nb.cells.insert(place, cell))
+    assert main(["save", "--notebooks", str(folder), "--out", str(folder / "out")]) == 0
+    return path.read_bytes()
+
+
+@pytest.fixture
+def saved(small, tmp_path) -> Path:
+    path = tmp_path / "06_small.ipynb"
+    path.write_bytes(small)
+    return path
+
+
+def change(path: Path, edit: Callable[[nbformat.NotebookNode], object]) -> None:
+    content = nbformat.read(path, as_version=4)
+    edit(content)
+    nbformat.write(content, path)
+
+
+def parameter(line: str) -> Callable[[nbformat.NotebookNode], None]:
+    def edit(content: nbformat.NotebookNode) -> None:
+        content.cells[2].source += f"\n{line}"
+
+    return edit
+
+
+FLAWED = {
+    "not run": lambda nb: nb.cells[4].update(execution_count=None),
+    "run out of order": lambda nb: nb.cells[2].update(execution_count=3),
+    "an error": lambda nb: nb.cells[4].outputs.append(nbformat.v4.new_output("error")),
+    "a warning": lambda nb: nb.cells[4].outputs.append(
+        nbformat.v4.new_output("stream", name="stderr", text="odd")
+    ),
+    "an address": lambda nb: nb.cells[4].outputs.append(
+        nbformat.v4.new_output("stream", text="<object at 0x7f0011223344>")
+    ),
+    "a vector figure": lambda nb: nb.cells[4].outputs.append(
+        nbformat.v4.new_output("display_data", {"image/svg+xml": "<svg/>"})
+    ),
+    "times": lambda nb: nb.cells[4].metadata.update(execution={}),
+    "papermill's notes": lambda nb: nb.metadata.update(papermill={}),
+    "a long cell": lambda nb: nb.cells[4].update(source="1\n" * 26),
+    "no sentence": lambda nb: nb.cells.pop(3),
+    "no title": lambda nb: nb.cells.pop(0),
+    "no section": lambda nb: nb.metadata.marab.update(section=""),
+    "no run time": lambda nb: nb.metadata.marab.pop("minutes"),
+    "quick is unknown": lambda nb: nb.metadata.marab.quick.update(runs=1),
+    "quick is of another type": lambda nb: nb.metadata.marab.quick.update(horizon=0.5),
+    "no tag": lambda nb: nb.cells[2].metadata.update(tags=[]),
+    "other parameters": lambda nb: nb.cells[4].metadata.update(tags=["injected-parameters"]),
+    "no help": parameter("rho: float = 1.0"),
+    "no type": parameter("rho = 1.0  # trade-off"),
+    "an odd type": parameter("rho: float | None = None  # trade-off"),
+    "a default of another type": parameter("rho: int = 1.5  # trade-off"),
+    "no literal": parameter("rho: int = 2 * horizon  # trade-off"),
+    "unseen by papermill": parameter("rho: float = 1.0  # trade-off (rho = 0: variance only)"),
+    "no seed": lambda nb: nb.cells[2].update(source=nb.cells[2].source.replace("seed", "seeds")),
+}
+
+
+def test_the_small_notebook_is_without_flaw(saved):
+    assert list(flaws(saved)) == []
+
+
+@pytest.mark.parametrize("flaw", FLAWED)
+def test_each_flaw_is_seen(saved, flaw):
+    change(saved, FLAWED[flaw])
+    assert len(list(flaws(saved))) >= 1
+
+
+def test_nbval_sees_a_changed_number(saved):
+    copy = saved.with_name("07_changed.ipynb")
+    text = saved.read_text(encoding="utf-8")
+    assert text.count('"0.500\\n"') == 1
+    copy.write_text(text.replace('"0.500\\n"', '"0.501\\n"'), encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-q",
+        "--no-header",
+        "-rfp",
+    ]
+    command += ["-c", str(notebooks.FOLDER.parent / "pyproject.toml"), str(saved.parent)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 1
+    outcomes = re.findall(r"^(PASSED|FAILED) .*(06|07)_\w+.ipynb::(Cell \d)", result.stdout, re.M)
+    assert sorted(outcomes) == [
+        ("FAILED", "07", "Cell 1"),
+        ("PASSED", "06", "Cell 0"),
+        ("PASSED", "06", "Cell 1"),
+        ("PASSED", "07", "Cell 0"),
+    ]

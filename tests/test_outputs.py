@@ -1,0 +1,89 @@
+"""Files of a notebook are whole, the same for the same run, and never lost."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from marab_lib import policies, problems, simulate
+from marab_lib.outputs import Outputs, load_dataset, replace_when_done, save_dataset
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_an_interrupted_write_leaves_what_was_there(tmp_path, error):
+    path = tmp_path / "numbers.csv"
+    path.write_text("old")
+
+    def write() -> None:
+        with replace_when_done(path) as part:
+            part.write_text("ne")
+            raise error
+
+    with pytest.raises(error):
+        write()
+    assert [p.name for p in tmp_path.iterdir()] == ["numbers.csv"]
+    assert path.read_text() == "old"
+
+
+def test_a_finished_write_replaces_and_makes_folders(tmp_path):
+    path = tmp_path / "a" / "b" / "numbers.csv"
+    for text in ("one", "two"):
+        with replace_when_done(path) as part:
+            part.write_text(text)
+            assert part.suffix == path.suffix
+        assert path.read_text() == text
+
+
+def write_all(folder: str) -> None:
+    out = Outputs(folder, "06")
+    figure, axes = plt.subplots()
+    axes.plot([1, 2, 3])
+    out.figure(figure, "line")
+    plt.close(figure)
+    out.table(pd.DataFrame({"ours": [0.25]}, index=["MIN"]), "table")
+    out.dataset(xr.Dataset({"regret": ("run", np.array([0.1, 0.2]))}), "regret")
+
+
+def test_a_notebook_writes_png_pdf_csv_and_netcdf(tmp_path):
+    write_all(str(tmp_path))
+    found = {str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*.*")}
+    assert found == {
+        "figures/06_line.png",
+        "figures/06_line.pdf",
+        "numbers/06_table.csv",
+        "numbers/06_regret.nc",
+    }
+    assert (tmp_path / "figures/06_line.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "figures/06_line.pdf").read_bytes().startswith(b"%PDF")
+    assert (tmp_path / "numbers/06_table.csv").read_text() == ",ours\nMIN,0.25\n"
+
+
+def test_the_same_figure_gives_the_same_bytes(tmp_path, monkeypatch):
+    for folder, clock in (("one", "0"), ("two", "1000000000")):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", clock)  # what matplotlib would write as the date
+        write_all(str(tmp_path / folder))
+    for name in ("06_line.png", "06_line.pdf"):
+        one, two = ((tmp_path / f / "figures" / name).read_bytes() for f in ("one", "two"))
+        assert one == two
+
+
+def test_without_a_folder_nothing_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_all("")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_result_goes_through_netcdf_without_loss(tmp_path):
+    result = simulate(
+        problems.proof_of_concept(),
+        [policies.MIN(), policies.UCB(0.5)],
+        50,
+        runs=2,
+        seed=3,
+        record=("rewards", "arms"),
+    )
+    save_dataset(result, tmp_path / "result.nc")
+    again = load_dataset(tmp_path / "result.nc")
+    xr.testing.assert_identical(again, result)
+    assert {n: v.dtype for n, v in again.items()} == {n: v.dtype for n, v in result.items()}
