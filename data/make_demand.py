@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from marab_lib import energy
+from marab_lib import data, energy
 from marab_lib.outputs import replace_when_done
 
 # What the source must hold, so that a later version of it cannot slip in.
@@ -49,7 +49,7 @@ def demand() -> pd.DataFrame:
 
 
 def write(table: pd.DataFrame, path: Path, **options: object) -> None:
-    """Write a CSV file, and print what energy.py and the README say of it."""
+    """Write a CSV file, and print what data.py and the README say of it."""
     with replace_when_done(path) as part:
         table.to_csv(part, lineterminator="\n", **options)
     content = path.read_bytes()
@@ -59,7 +59,7 @@ def write(table: pd.DataFrame, path: Path, **options: object) -> None:
 def main() -> None:
     """Write both files; with --table only, the second."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--folder", type=Path, default=energy.data_folder(), help="where to write")
+    parser.add_argument("--folder", type=Path, default=data.folder(), help="where to write")
     parser.add_argument("--table", action="store_true", help="only the 20 x 117 table")
     options = parser.parse_args()
     if not options.table:

@@ -20,19 +20,16 @@ What the battery cannot do is cut to what it can. A strategy that plans once a d
 
 from __future__ import annotations
 
-import hashlib
-import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _validate, policies, risk
+from . import _validate, data, policies, risk
 
 if TYPE_CHECKING:
     import pandas
@@ -47,17 +44,15 @@ __all__ = [
     "Tariff",
     "bend",
     "bills",
-    "data_folder",
     "days_ago",
     "figure_4_policies",
     "load_demand",
-    "load_published_curves",
     "load_rewards",
     "lower_tails",
     "operate",
+    "printed_regrets",
     "regrets",
     "reward_table",
-    "sorted_rewards",
     "statements",
     "strategies",
     "variants",
@@ -70,53 +65,6 @@ FIRST_DAY = 151  # 1 June, counted from 0
 N_DAYS = 117  # realizations in the paper
 
 # --- data ---------------------------------------------------------------------------------
-
-_FILES = {  # size in bytes and sha256
-    "demand.csv": (643_031, "a329b6a3122270be0947c6e70e7fb277fa8ce9dc3bbf780214b25abacd766227"),
-    "energy_table.csv": (
-        45_763,
-        "ebf4976cea0313dec2e5588e81bff36dc3cfb0515953714ac70443b18656620c",
-    ),
-    "published_curves.csv": (
-        209_369,
-        "2d016c6c31763bac85c1a8f16664754c3146e27cc23ee00e13dae271da0d37a1",
-    ),
-}
-
-
-def data_folder() -> Path:
-    """The folder ``data/`` of the repository that this module lies in."""
-    return Path(__file__).resolve().parents[1] / "data"
-
-
-def _read(name: str, folder: str | os.PathLike | None) -> str:
-    """The text of a data file, if every byte is as it was published."""
-    path = Path(folder or data_folder()) / name
-    size, digest = _FILES[name]
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise FileNotFoundError(
-            f"{path} is missing. The data lie in data/ beside marab_lib: install the repository "
-            "with `pip install -e .`, or give the folder. data/README.md says how to make it again"
-        ) from None
-    if hashlib.sha256(content).hexdigest() == digest:
-        return content.decode()
-    again = "Restore it, or make it again as data/README.md says"
-    if hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest() == digest:
-        raise ValueError(f"{path} has other line endings (CRLF) than the published file. {again}")
-    if len(content) < size:
-        raise ValueError(f"{path} is cut: {len(content):,} bytes of {size:,}. {again}")
-    raise ValueError(
-        f"{path} was changed: its sha256 is {hashlib.sha256(content).hexdigest()}, that of the "
-        f"published file is {digest} ({len(content):,} and {size:,} bytes). {again}"
-    )
-
-
-def _csv(name: str, folder: str | os.PathLike | None, **options: object) -> pandas.DataFrame:
-    import pandas
-
-    return pandas.read_csv(io.StringIO(_read(name, folder)), **options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,7 +213,7 @@ def load_demand(folder: str | os.PathLike | None = None) -> Demand:
     ((365, 48), 1.0)
     """
     # As text first: the fast parser of numbers may be off by the last bit.
-    frame = _csv("demand.csv", folder, dtype=str)
+    frame = data.read_csv("demand.csv", folder, dtype=str)
     power, temperature, work_day = (
         frame[name].astype(np.float64).to_numpy().reshape(-1, STEPS)
         for name in ("demand_gw", "temperature_c", "work_day")
@@ -289,18 +237,8 @@ def load_rewards(folder: str | os.PathLike | None = None) -> pandas.DataFrame:
     >>> load_rewards().shape
     (20, 117)
     """
-    return _csv("energy_table.csv", folder, dtype=str).set_index("strategy").astype(np.float64)
-
-
-def load_published_curves(folder: str | os.PathLike | None = None) -> pandas.DataFrame:
-    """Curves read off the printed figures; see ``data/README.md`` for columns and errors.
-
-    Examples
-    --------
-    >>> sorted(load_published_curves()["figure"].unique().tolist())
-    [1, 2, 4]
-    """
-    return _csv("published_curves.csv", folder)
+    table = data.read_csv("energy_table.csv", folder, dtype=str)
+    return table.set_index("strategy").astype(np.float64)
 
 
 # --- the battery and its tariff -----------------------------------------------------------
@@ -650,9 +588,12 @@ def _feasible(level: np.ndarray, profile: np.ndarray, battery: Battery) -> np.nd
 
 
 def _lowest_level(profile: np.ndarray, battery: Battery) -> np.ndarray:
-    """Lowest feasible level to 1e-6 MW, by bisection: what is feasible stays so higher up."""
+    """Lowest feasible level by bisection: what is feasible stays so higher up.
+
+    Each day gets the same number of halvings, so that its level does not depend on other days.
+    """
     low, high = np.zeros(len(profile)), profile.max(axis=1)
-    while (high - low).max() > 1e-6:
+    for _ in range(30):
         middle = (low + high) / 2
         fits = _feasible(middle, profile, battery)
         low, high = np.where(fits, low, middle), np.where(fits, middle, high)
@@ -875,6 +816,29 @@ def figure_4_policies() -> list[policies.Policy]:
     ]
 
 
+def printed_regrets(folder: str | os.PathLike | None = None) -> pandas.Series:
+    """Regret at the right end of each curve of the printed figure 4 (iteration 1,998), by policy.
+
+    The paper does not say which reading of MV-LCB it shows; its curves go by "MV-LCB(rho=...)".
+    The reading error is 0.02.
+
+    Examples
+    --------
+    >>> print(printed_regrets()["UCB(C=1000)"].round(1))
+    31.1
+    """
+    curves = data.read_csv("published_curves.csv", folder).query("figure == 4")
+    name = {
+        "UCB": lambda row: policies.UCB(row.C).name,
+        "MV-LCB": lambda row: policies.MVLCB(row.rho).name,
+        "ExpExp": lambda row: policies.ExpExp(row.rho).name,
+        "MaRaB": lambda row: policies.MaRaB(row.alpha, row.C).name,
+        "MIN": lambda row: policies.MIN().name,
+    }
+    names = [name[row.policy](row) for row in curves.itertuples()]
+    return curves.groupby(names, sort=False)["y"].last().rename("paper")
+
+
 def regrets(result: xarray.Dataset, kind: str = "empirical") -> xarray.DataArray:
     """Cumulative regret at the horizon, in units of the reward: (policy, run).
 
@@ -900,18 +864,6 @@ def lower_tails(result: xarray.Dataset, alpha: float = 0.1) -> xarray.DataArray:
     """
     rewards = _recorded(result, "rewards")
     return rewards[..., 0].copy(data=risk.cvar(rewards.values, alpha)).drop_vars("step")
-
-
-def sorted_rewards(result: xarray.Dataset, share: float = 0.375) -> xarray.DataArray:
-    """The lowest share of the rewards of each run, in increasing order: (policy, run, rank).
-
-    The left column of figure 4 is their mean over the runs.
-    """
-    share = _validate.number("share", share, 0, 1, open_low=True)
-    rewards = _recorded(result, "rewards")
-    n = max(1, int(share * rewards.sizes["step"]))
-    ranked = rewards[..., :n].copy(data=np.sort(rewards.values, axis=-1)[..., :n])
-    return ranked.rename(step="rank").rename("reward")
 
 
 def _recorded(result: xarray.Dataset, name: str) -> xarray.DataArray:
