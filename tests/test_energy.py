@@ -120,7 +120,7 @@ def test_data_are_found_from_another_folder(tmp_path, monkeypatch) -> None:
 
 
 def test_readme_gives_the_checksums() -> None:
-    text = (data.folder() / "README.md").read_text()
+    text = (data.folder() / "README.md").read_text(encoding="utf-8")
     for name, (size, digest) in data._FILES.items():
         assert name in text
         assert digest in text
