@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["folder", "published_curves", "read_csv"]
 
 _FILES = {  # size in bytes and sha256
+    "demand.csv": (643_031, "a329b6a3122270be0947c6e70e7fb277fa8ce9dc3bbf780214b25abacd766227"),
+    "energy_table.csv": (
+        45_761,
+        "b36762866d86ae7cfc9e832404e705517bbbec0b6151cc523f0de770d1dd87bd",
+    ),
     "published_curves.csv": (
         209_369,
         "2d016c6c31763bac85c1a8f16664754c3146e27cc23ee00e13dae271da0d37a1",

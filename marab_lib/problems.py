@@ -7,11 +7,13 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _validate
-from .arms import RewardLaw, TruncatedGaussianMixture, Uniform
+from . import energy as _energy
+from .arms import Empirical, RewardLaw, TruncatedGaussianMixture, Uniform
 
-__all__ = ["Problem", "artificial", "proof_of_concept"]
+__all__ = ["Problem", "artificial", "energy", "proof_of_concept"]
 
 
 class Problem:
@@ -312,3 +314,32 @@ def _range(name: str, pair: tuple[float, float]) -> None:
         raise ValueError(f"{name} must be a pair (low, high), got {pair!r}")
     low = _validate.number(name, pair[0])
     _validate.number(name, pair[1], low)
+
+
+def energy(rewards: ArrayLike | None = None) -> Problem:
+    """The arms of section 5.3: each draws uniformly, with replacement, from its realizations.
+
+    Parameters
+    ----------
+    rewards : array_like, shape (strategies, realizations), optional
+        Default the saved 20 x 117 table, see `marab_lib.energy.load_rewards`; those of other
+        batteries, tariffs, days or strategies come from `marab_lib.energy.reward_table`.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If the saved table is missing, cut or changed, or the rewards are no such table.
+
+    Examples
+    --------
+    >>> problem = energy()
+    >>> print(problem.n_arms, f"{problem.best_mean:.3f}")
+    20 0.987
+    """
+    if rewards is None:
+        rewards = _energy.load_rewards().to_numpy()
+    if np.ndim(rewards) != 2:
+        raise ValueError(
+            f"rewards must have shape (strategies, realizations), got shape {np.shape(rewards)}"
+        )
+    return Problem(Empirical(rewards), "energy")

@@ -1,0 +1,1225 @@
+"""Section 5.3 on real demand: a battery, a tariff, 20 strategies, and the statements of figure 4.
+
+The paper's table of 20 strategies by 117 realizations is private. This one comes from the
+electricity demand of Victoria (Australia) in 2014 and a small battery. Rooms of the file: the
+data, the battery and its tariff, the strategies, the table of rewards, the statements.
+
+A strategy is a function ``power(time, demand, soc, weather)`` that answers for many days at once:
+
+===========  =====================================================================================
+``time``     hours since midnight at the start of the half-hour: 0, 0.5, ..., 23.5
+``demand``   MW, shape (days, half-hours so far): a week, then today up to and with this half-hour
+``soc``      state of charge, shape (days,): the energy stored, as a share of the capacity
+``weather``  degrees Celsius, shaped as ``demand``
+returns      MW from the battery (> 0) or into it (< 0), a number or shape (days,)
+===========  =====================================================================================
+
+What the battery cannot do is cut to what it can. A strategy that plans once a day has a method
+``plan(demand, weather)``, which gets the week before and returns the function for the day.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _validate, data, policies, risk
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+__all__ = [
+    "Battery",
+    "Days",
+    "Demand",
+    "Operation",
+    "RewardTable",
+    "Tariff",
+    "bend",
+    "bills",
+    "days_ago",
+    "figure_4_policies",
+    "load_demand",
+    "load_rewards",
+    "lower_tails",
+    "operate",
+    "printed_regrets",
+    "regrets",
+    "reward_table",
+    "statements",
+    "strategies",
+    "variants",
+]
+
+STEPS = 48  # half-hours a day
+HOURS = 0.5  # hours a step
+WEEK = 7 * STEPS
+FIRST_DAY = 151  # 1 June, counted from 0
+N_DAYS = 117  # realizations in the paper
+
+# --- data ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Days:
+    """Days to operate the battery on, each with the week before it.
+
+    Parameters
+    ----------
+    demand : array_like, shape (days, 384)
+        MW in each half-hour of the seven days before and of the day itself, >= 0, with a
+        positive sum over the day.
+    weather : array_like, shape (days, 384)
+        Temperature in degrees Celsius.
+    dates : sequence, optional
+        Name of each day. Default 0, 1, ...
+
+    Examples
+    --------
+    >>> days = Days.repeat(np.ones(48))
+    >>> len(days), days.today.shape
+    (1, (1, 48))
+    """
+
+    demand: ArrayLike
+    weather: ArrayLike
+    dates: Sequence | None = None
+
+    def __post_init__(self) -> None:
+        demand = np.atleast_2d(_validate.finite_array("demand", self.demand))
+        weather = np.atleast_2d(_validate.finite_array("weather", self.weather))
+        if demand.ndim != 2 or demand.shape[1] != WEEK + STEPS or demand.shape[0] == 0:
+            raise ValueError(
+                f"demand must have shape (days, {WEEK + STEPS}), a week and a day of half-hours, "
+                f"got {demand.shape}"
+            )
+        if weather.shape != demand.shape:
+            raise ValueError(
+                f"weather must have the shape of demand, {demand.shape}, got {weather.shape}"
+            )
+        _validate.every(demand >= 0, "demand must be >= 0 MW, got {}", demand)
+        served = demand[:, WEEK:].sum(axis=1)
+        _validate.every(served > 0, "demand must not be 0 for a whole day, got a sum of {}", served)
+        dates = np.arange(len(demand)) if self.dates is None else np.asarray(self.dates)
+        if dates.shape != (len(demand),):
+            raise ValueError(f"dates must name {len(demand)} days, got shape {dates.shape}")
+        for name, array in (("demand", demand), ("weather", weather), ("dates", dates)):
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    @classmethod
+    def repeat(cls, demand: ArrayLike, weather: ArrayLike = 15.0) -> Days:
+        """One made-up day of 48 half-hours, after a week of days like it."""
+        demand = np.broadcast_to(_validate.finite_array("demand", demand), STEPS)
+        weather = np.broadcast_to(_validate.finite_array("weather", weather), STEPS)
+        return cls(np.tile(demand, 8), np.tile(weather, 8))
+
+    def __len__(self) -> int:
+        return len(self.demand)
+
+    @property
+    def today(self) -> np.ndarray:
+        """Demand of the days themselves, MW, shape (days, 48)."""
+        return self.demand[:, WEEK:]
+
+    @property
+    def served(self) -> np.ndarray:
+        """Energy served on each day, MWh, shape (days,)."""
+        return self.today.sum(axis=1) * HOURS
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """A year of demand and weather in half-hours; `load_demand` makes it.
+
+    Parameters
+    ----------
+    power : ndarray, shape (365, 48)
+        Demand in MW, scaled to an annual mean of 1 MW.
+    temperature : ndarray, shape (365, 48)
+        Degrees Celsius.
+    work_day : ndarray of bool, shape (365,)
+    dates : ndarray of datetime64, shape (365,)
+    """
+
+    power: np.ndarray
+    temperature: np.ndarray
+    work_day: np.ndarray
+    dates: np.ndarray
+
+    def days(self, numbers: Iterable[int] = range(FIRST_DAY, FIRST_DAY + N_DAYS)) -> Days:
+        """Some days of the year, each with the week before it.
+
+        Parameters
+        ----------
+        numbers : iterable of int
+            Days counted from 0, in [7, 364]: a week must lie before. Default the 117 days from
+            1 June to 25 September.
+
+        Examples
+        --------
+        >>> days = load_demand().days([151])
+        >>> print(days.dates[0], f"{days.served[0]:.2f} MWh")
+        2014-06-01 21.66 MWh
+        """
+        last = len(self.power) - 1
+        chosen = np.array([_validate.whole("numbers", n, 7, last) for n in numbers], dtype=int)
+        if chosen.size == 0:
+            raise ValueError("numbers must name at least one day, got none")
+        window = chosen[:, None] + np.arange(-7, 1)
+        shape = (len(chosen), -1)
+        return Days(
+            self.power[window].reshape(shape),
+            self.temperature[window].reshape(shape),
+            self.dates[chosen],
+        )
+
+    def other_days(self, n_days: int = N_DAYS, first: int = FIRST_DAY, n: int = N_DAYS) -> Days:
+        """Days spread evenly over the rest of the year, without the n days from `first` on."""
+        rest = np.setdiff1d(np.arange(7, len(self.power)), np.arange(first, first + n))
+        n_days = _validate.whole("n_days", n_days, 1, rest.size)
+        return self.days(rest[np.linspace(0, rest.size - 1, n_days).round().astype(int)].tolist())
+
+
+def load_demand(folder: str | os.PathLike | None = None) -> Demand:
+    """Half-hourly demand of Victoria in 2014, scaled to an annual mean of 1 MW.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Where ``demand.csv`` lies. Default the folder ``data/`` of the repository.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If the file is missing, cut or changed.
+
+    References
+    ----------
+    Australian Energy Market Operator (demand), Bureau of Meteorology (temperature); see
+    ``data/README.md``.
+
+    Examples
+    --------
+    >>> demand = load_demand()
+    >>> demand.power.shape, round(float(demand.power.mean()), 12)
+    ((365, 48), 1.0)
+    """
+    # As text first: the fast parser of numbers may be off by the last bit.
+    frame = data.read_csv("demand.csv", folder, dtype=str)
+    power, temperature, work_day = (
+        frame[name].astype(np.float64).to_numpy().reshape(-1, STEPS)
+        for name in ("demand_gw", "temperature_c", "work_day")
+    )
+    starts = frame["start"].to_numpy(dtype="U10").reshape(-1, STEPS)
+    return Demand(
+        power=power / power.mean(),
+        temperature=temperature,
+        work_day=work_day[:, 0] == 1,
+        dates=starts[:, 0].astype("datetime64[D]"),
+    )
+
+
+def load_rewards(folder: str | os.PathLike | None = None) -> pandas.DataFrame:
+    """The saved 20 x 117 table of rewards: a row a strategy, a column a day.
+
+    `reward_table` computes it again. See `load_demand` for the folder and what is raised.
+
+    Examples
+    --------
+    >>> load_rewards().shape
+    (20, 117)
+    """
+    table = data.read_csv("energy_table.csv", folder, dtype=str)
+    return table.set_index("strategy").astype(np.float64)
+
+
+# --- the battery and its tariff -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Battery:
+    """A battery of the size of two hours of the mean demand.
+
+    In a half-hour with charging power c and discharging power u (MW), the energy stored is
+    e' = (1 - leak) e + charge_efficiency c dt - u dt / discharge_efficiency, dt = 0.5 h, within
+    [reserve, 1] of the capacity. At the lower limit the leak is made up by a trickle charge.
+
+    Parameters
+    ----------
+    capacity : float
+        E in MWh, > 0.
+    power : float
+        P in MW, > 0: largest charging and discharging power.
+    charge_efficiency, discharge_efficiency : float
+        eta_c, eta_d in (0, 1].
+    reserve : float
+        Lower limit E_min as a share of the capacity, in [0, 1).
+    start : float
+        Energy at midnight e_0 as a share of the capacity, in [reserve, 1].
+    leak : float
+        delta in [0, 1): share of the stored energy that is lost in each half-hour.
+
+    Examples
+    --------
+    >>> Battery().capacity, Battery(power=1).power
+    (2.0, 1)
+    """
+
+    capacity: float = 2.0
+    power: float = 0.5
+    charge_efficiency: float = 0.95
+    discharge_efficiency: float = 0.95
+    reserve: float = 0.1
+    start: float = 0.5
+    leak: float = 0.001
+
+    def __post_init__(self) -> None:
+        _validate.number("capacity", self.capacity, 0, open_low=True)
+        _validate.number("power", self.power, 0, open_low=True)
+        for name in ("charge_efficiency", "discharge_efficiency"):
+            _validate.number(name, getattr(self, name), 0, 1, open_low=True)
+        _validate.number("reserve", self.reserve, 0, 1, open_high=True)
+        _validate.number("start", self.start, self.reserve, 1)
+        _validate.number("leak", self.leak, 0, 1, open_high=True)
+        made_up = self.charge_efficiency * self.power * HOURS
+        if self.leak * self.lowest > made_up:
+            raise ValueError(
+                f"leak must be at most what the charger makes up at the lower limit, "
+                f"{made_up / self.lowest:g} of the energy stored, got {self.leak!r}"
+            )
+
+    @property
+    def lowest(self) -> float:
+        """Lower limit E_min, MWh."""
+        return self.reserve * self.capacity
+
+    @property
+    def first(self) -> float:
+        """Energy stored at midnight e_0, MWh."""
+        return self.start * self.capacity
+
+    def step(
+        self, stored: np.ndarray, request: np.ndarray, demand: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """One half-hour: the request is cut to what the battery can do.
+
+        Parameters
+        ----------
+        stored : ndarray
+            Energy e at the start, MWh.
+        request : ndarray
+            MW from the battery (> 0) or into it (< 0).
+        demand : ndarray
+            MW; nothing is exported, so the battery gives no more than that.
+
+        Returns
+        -------
+        charge, discharge, stored : ndarray
+            c and u in MW, and e' in MWh.
+
+        Examples
+        --------
+        >>> c, u, e = Battery(leak=0).step(np.array([1.0]), np.array([0.19]), np.array([2.0]))
+        >>> print(c[0], u[0], f"{e[0]:.2f}")
+        0.0 0.19 0.90
+        """
+        kept = (1 - self.leak) * stored
+        gain, loss = self.charge_efficiency * HOURS, HOURS / self.discharge_efficiency
+        trickle = np.maximum(self.lowest - kept, 0) / gain
+        room = np.maximum(self.capacity - kept, 0) / gain
+        charge = np.maximum(np.minimum(np.clip(-request, 0, self.power), room), trickle)
+        usable = np.maximum(kept - self.lowest, 0) / loss
+        discharge = np.minimum(np.clip(request, 0, self.power), np.minimum(usable, demand))
+        after = kept + gain * charge - loss * discharge
+        return charge, discharge, np.clip(after, self.lowest, self.capacity)
+
+
+@dataclass(frozen=True)
+class Tariff:
+    """Price of energy, and of power above what was subscribed (an ordinary French contract).
+
+    Parameters
+    ----------
+    price : float
+        p >= 0 for each MWh bought: the unit of money.
+    overrun : float
+        p_u >= 0 more for each MWh bought above the subscribed power. 0 is the paper's model.
+    subscribed : float
+        G >= 0 in MW.
+
+    Examples
+    --------
+    >>> Tariff(overrun=0).overrun
+    0
+    """
+
+    price: float = 1.0
+    overrun: float = 5.0
+    subscribed: float = 1.25
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            _validate.number(f.name, getattr(self, f.name), 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Operation:
+    """What a strategy did on each day.
+
+    Attributes
+    ----------
+    demand, charge, discharge : ndarray, shape (days, 48)
+        d, c and u in MW.
+    stored : ndarray, shape (days, 49)
+        Energy e in MWh at the start of each half-hour, and at the end of the day.
+    battery : Battery
+    """
+
+    demand: np.ndarray
+    charge: np.ndarray
+    discharge: np.ndarray
+    stored: np.ndarray
+    battery: Battery
+
+    @property
+    def bought(self) -> np.ndarray:
+        """Power bought, g = max(0, d - x) with x = u - c, in MW, shape (days, 48)."""
+        return np.maximum(0, self.demand - (self.discharge - self.charge))
+
+    def cost(self, tariff: Tariff | None = None) -> np.ndarray:
+        """Cost of each day in the unit of the price, shape (days,).
+
+        The energy bought, the overruns, and the change of the energy stored at its worth to the
+        user, p eta_d a MWh: sum[p g dt + p_u max(0, g - G) dt] - p eta_d (e_T - e_0).
+        """
+        tariff = tariff or Tariff()
+        over = np.maximum(0, self.bought - tariff.subscribed)
+        paid = (tariff.price * self.bought + tariff.overrun * over).sum(axis=1) * HOURS
+        change = self.stored[:, -1] - self.stored[:, 0]
+        return paid - tariff.price * self.battery.discharge_efficiency * change
+
+    def unit_cost(self, tariff: Tariff | None = None) -> np.ndarray:
+        """Cost of a MWh served, U, shape (days,)."""
+        return self.cost(tariff) / (self.demand.sum(axis=1) * HOURS)
+
+
+def operate(strategy: Callable, days: Days, battery: Battery | None = None) -> Operation:
+    """Operate the battery by a strategy, on all days at once.
+
+    Parameters
+    ----------
+    strategy : callable
+        ``power(time, demand, soc, weather)``, see the module's text, or an object with such a
+        function as the result of its method ``plan(demand, weather)``.
+    days : Days
+    battery : Battery, optional
+        Default `Battery`.
+
+    Returns
+    -------
+    Operation
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the strategy is no such function, or returns no power.
+
+    Examples
+    --------
+    >>> def evening(time, demand, soc, weather):
+    ...     return 0.2 if 17 <= time < 19 else 0.0
+    >>> day = operate(evening, Days.repeat(np.ones(48)))
+    >>> print(f"{day.discharge.sum() * 0.5:.2f} MWh given, {day.bought.min():.2f} MW at least")
+    0.40 MWh given, 0.80 MW at least
+    """
+    battery = battery or Battery()
+    act = strategy
+    if hasattr(strategy, "plan"):
+        act = strategy.plan(days.demand[:, :WEEK], days.weather[:, :WEEK])
+    if not callable(act):
+        raise TypeError(
+            f"strategy must be a function of (time, demand, soc, weather), got {strategy!r}"
+        )
+    n = len(days)
+    charge, discharge, stored = np.empty((n, STEPS)), np.empty((n, STEPS)), np.empty((n, STEPS + 1))
+    stored[:, 0] = battery.first
+    for step in range(STEPS):
+        now = WEEK + step + 1
+        soc = stored[:, step] / battery.capacity
+        wish = act(step * HOURS, days.demand[:, :now], soc, days.weather[:, :now])
+        charge[:, step], discharge[:, step], stored[:, step + 1] = battery.step(
+            stored[:, step], _power(wish, n, strategy, step), days.demand[:, now - 1]
+        )
+    return Operation(days.today, charge, discharge, stored, battery)
+
+
+def _power(wish: object, n: int, strategy: object, step: int) -> np.ndarray:
+    try:
+        power = np.broadcast_to(np.asarray(wish, dtype=np.float64), n)
+        if np.isfinite(power).all():
+            return power
+    except (TypeError, ValueError):
+        pass
+    name = getattr(strategy, "__name__", type(strategy).__name__)
+    raise ValueError(
+        f"strategy {name!r} must return MW as a finite number or one a day, shape ({n},); "
+        f"at {step * HOURS:g} h it returned {wish!r}"
+    )
+
+
+# --- the strategies -----------------------------------------------------------------------
+
+
+def days_ago(series: np.ndarray, days: int) -> np.ndarray:
+    """The 48 half-hours of a day of the week before, from what a strategy sees.
+
+    Parameters
+    ----------
+    series : ndarray, shape (days, >= 336)
+        Demand or weather as a strategy gets it.
+    days : int
+        1 for yesterday, ..., 7 for the same day last week.
+
+    Examples
+    --------
+    >>> days_ago(np.arange(400)[None], 1)[0, :2].tolist()
+    [288, 289]
+    """
+    days = _validate.whole("days", days, 1, 7)
+    return series[:, WEEK - days * STEPS : WEEK - (days - 1) * STEPS]
+
+
+def _idle(time: float, demand: np.ndarray, soc: np.ndarray, weather: np.ndarray) -> float:
+    return 0.0
+
+
+def _use_first(time: float, demand: np.ndarray, soc: np.ndarray, weather: np.ndarray) -> np.ndarray:
+    return demand[:, -1]
+
+
+def _shaving(now: np.ndarray, level: ArrayLike, fill: ArrayLike) -> np.ndarray:
+    """Discharge what exceeds the level, charge what is missing to the fill level."""
+    return np.maximum(now - level, 0) - np.maximum(fill - now, 0)
+
+
+def _fill(level: ArrayLike) -> np.ndarray:
+    """Level of the valley filling that goes with a shaving level, MW."""
+    return np.minimum(np.asarray(level) - 0.1, 0.95)
+
+
+@dataclass(frozen=True)
+class _Shave:
+    """Peak shaving above a level, with valley filling."""
+
+    level: float
+
+    def __call__(self, time, demand, soc, weather) -> np.ndarray:
+        return _shaving(demand[:, -1], self.level, _fill(self.level))
+
+
+@dataclass(frozen=True)
+class _FullReserve:
+    """Keep the battery as full as the subscribed power allows; discharge only above it."""
+
+    subscribed: float
+
+    def __call__(self, time, demand, soc, weather) -> np.ndarray:
+        spare = self.subscribed - demand[:, -1]
+        return -np.minimum(spare, 0.5)
+
+
+@dataclass(frozen=True)
+class _Timetable:
+    """Fixed powers (MW) in fixed hours; a window from 22 to 6 goes over midnight."""
+
+    charge: tuple[float, float, float]
+    discharge: tuple[tuple[float, float, float], ...]
+
+    def __call__(self, time, demand, soc, weather) -> float:
+        power = sum(mw for start, end, mw in self.discharge if _within(time, start, end))
+        start, end, mw = self.charge
+        return power - (mw if _within(time, start, end) else 0.0)
+
+
+def _within(time: float, start: float, end: float) -> bool:
+    return start <= time < end if start < end else time >= start or time < end
+
+
+@dataclass(frozen=True)
+class _LookAhead:
+    """Shave at the lowest level that would have been feasible on an earlier profile."""
+
+    battery: Battery
+    profile: Callable[[np.ndarray], np.ndarray]
+    share: float = 1.0
+
+    def plan(self, demand: np.ndarray, weather: np.ndarray) -> Callable:
+        level = _lowest_level(self.profile(demand), _part(self.battery, self.share))
+        return lambda time, demand, soc, weather: _shaving(demand[:, -1], level, _fill(level))
+
+
+def _part(battery: Battery, share: float) -> Battery:
+    """The battery with a share of its energy and room above the lower limit."""
+    if share == 1:
+        return battery
+    low = battery.lowest
+    capacity = low + share * (battery.capacity - low)
+    first = low + share * (battery.first - low)
+    return replace(battery, capacity=capacity, reserve=low / capacity, start=first / capacity)
+
+
+def _feasible(level: np.ndarray, profile: np.ndarray, battery: Battery) -> np.ndarray:
+    """Whether the battery can shave all that exceeds the level, day by day."""
+    stored = np.full(len(profile), battery.first)
+    feasible = np.ones(len(profile), dtype=bool)
+    for step in range(STEPS):
+        now = profile[:, step]
+        _, given, stored = battery.step(stored, _shaving(now, level, _fill(level)), now)
+        feasible &= given >= np.maximum(now - level, 0)
+    return feasible
+
+
+def _lowest_level(profile: np.ndarray, battery: Battery) -> np.ndarray:
+    """Lowest feasible level by bisection: what is feasible stays so higher up.
+
+    Each day gets the same number of halvings, so that its level does not depend on other days.
+    """
+    low, high = np.zeros(len(profile)), profile.max(axis=1)
+    for _ in range(30):
+        middle = (low + high) / 2
+        fits = _feasible(middle, profile, battery)
+        low, high = np.where(fits, low, middle), np.where(fits, middle, high)
+    return high
+
+
+@dataclass(frozen=True)
+class _Weather:
+    """Full reserve after a cold or a hot day, shaving otherwise."""
+
+    reserve: Callable
+    shave: Callable
+    cold: float = 14.0
+    hot: float = 30.0
+
+    def __call__(self, time, demand, soc, weather) -> np.ndarray:
+        warmest = days_ago(weather, 1).max(axis=1)
+        harsh = (warmest < self.cold) | (warmest > self.hot)
+        given = (time, demand, soc, weather)
+        return np.where(harsh, self.reserve(*given), self.shave(*given))
+
+
+def strategies(battery: Battery | None = None, tariff: Tariff | None = None) -> dict[str, Callable]:
+    """The 20 strategies of our section 5.3, by name.
+
+    Parameters
+    ----------
+    battery : Battery, optional
+        What the strategies that look ahead plan with. Default `Battery`.
+    tariff : Tariff, optional
+        Its subscribed power is the level of the full reserve. Default `Tariff`.
+
+    Returns
+    -------
+    dict
+        Name to strategy. Hours, levels and powers of the others are fixed.
+
+    Examples
+    --------
+    >>> list(strategies())[:4]
+    ['idle', 'use first', 'full reserve', 'shave 1.00']
+    """
+    battery, tariff = battery or Battery(), tariff or Tariff()
+    reserve = _FullReserve(tariff.subscribed)
+    shaving = {f"shave {x:.2f}": _Shave(x) for x in (1.0, 1.05, 1.1, 1.15, 1.25, 1.35)}
+    return {
+        "idle": _idle,
+        "use first": _use_first,
+        "full reserve": reserve,
+        **shaving,
+        "night to evening": _Timetable((0, 6, 0.4), ((17, 21, 0.4),)),
+        "night to two peaks": _Timetable((23, 6, 0.35), ((7, 10, 0.25), (17, 21, 0.25))),
+        "night to afternoon": _Timetable((22, 6, 0.35), ((13, 18, 0.35),)),
+        "night to day": _Timetable((22, 7, 0.3), ((9, 21, 0.15),)),
+        "night to short peak": _Timetable((1, 6, 0.4), ((17.5, 20, 0.5),)),
+        "solar-like": _Timetable((10, 15, 0.4), ((18, 22, 0.4),)),
+        "mistimed": _Timetable((17, 22, 0.4), ((0, 6, 0.4),)),
+        "as yesterday": _LookAhead(battery, lambda demand: days_ago(demand, 1)),
+        "as last week": _LookAhead(battery, lambda demand: days_ago(demand, 7)),
+        "as mean week": _LookAhead(battery, _mean_week, 0.8),
+        "by weather": _Weather(reserve, _Shave(1.05)),
+    }
+
+
+def _mean_week(demand: np.ndarray) -> np.ndarray:
+    """Mean profile of the last seven days, and 5% more."""
+    return 1.05 * demand[:, :WEEK].reshape(len(demand), 7, STEPS).mean(axis=1)
+
+
+# --- the table of rewards -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class RewardTable:
+    """Costs and rewards of some strategies on some days; `reward_table` makes it.
+
+    Attributes
+    ----------
+    names : tuple of str
+    dates : ndarray, shape (days,)
+    unit_cost : ndarray, shape (strategies, days)
+        U, the cost of a MWh served.
+    """
+
+    names: tuple[str, ...]
+    dates: np.ndarray
+    unit_cost: np.ndarray
+
+    def reward(self, unit_cost: ArrayLike) -> np.ndarray:
+        """(U_max - U) / (U_max - U_min), with the extremes over this whole table."""
+        low, high = self.unit_cost.min(), self.unit_cost.max()
+        return (high - np.asarray(unit_cost)) / (high - low)
+
+    def to_unit_cost(self, reward: ArrayLike) -> np.ndarray:
+        """The cost of a MWh served that a reward of this table stands for."""
+        low, high = self.unit_cost.min(), self.unit_cost.max()
+        return high - np.asarray(reward) * (high - low)
+
+    @cached_property
+    def rewards(self) -> np.ndarray:
+        """Rewards in [0, 1], shape (strategies, days)."""
+        return self.reward(self.unit_cost)
+
+    def frame(self) -> pandas.DataFrame:
+        """The rewards as a table: a row a strategy, a column a day."""
+        import pandas
+
+        names = pandas.Index(self.names, name="strategy")
+        return pandas.DataFrame(self.rewards, index=names, columns=self.dates.astype(str))
+
+    def summary(self, alpha: float = 0.1) -> pandas.DataFrame:
+        """Mean, CVaR at level alpha, minimum and standard deviation of each strategy's reward."""
+        import pandas
+
+        from .arms import Empirical
+
+        law = Empirical(self.rewards)
+        columns = {
+            "mean": law.mean,
+            f"CVaR {alpha:.0%}": law.cvar(alpha),
+            "minimum": law.essential_infimum,
+            "sd": law.std,
+        }
+        return pandas.DataFrame(columns, index=pandas.Index(self.names, name="strategy"))
+
+    def best(self, alpha: float = 0.1) -> dict[str, str]:
+        """Name of the best strategy in mean, in CVaR at level alpha and in minimum."""
+        return self.summary(alpha).drop(columns="sd").idxmax().to_dict()
+
+
+def reward_table(
+    days: Days,
+    battery: Battery | None = None,
+    tariff: Tariff | None = None,
+    plans: Mapping[str, Callable] | None = None,
+) -> RewardTable:
+    """Operate the battery by each strategy on each day.
+
+    Parameters
+    ----------
+    days : Days
+    battery, tariff : Battery, Tariff, optional
+        Default the frozen values.
+    plans : mapping of str to callable, optional
+        Strategies by name. Default the 20 of `strategies`.
+
+    Raises
+    ------
+    ValueError
+        If all costs are equal, so that they cannot be made rewards in [0, 1].
+
+    Examples
+    --------
+    >>> table = reward_table(load_demand().days())
+    >>> table.rewards.shape, table.best()["CVaR 10%"]
+    ((20, 117), 'full reserve')
+    """
+    battery, tariff = battery or Battery(), tariff or Tariff()
+    plans = strategies(battery, tariff) if plans is None else plans
+    costs = [operate(plan, days, battery).unit_cost(tariff) for plan in plans.values()]
+    if not costs:
+        raise ValueError("plans must hold at least one strategy, got none")
+    unit_cost = np.stack(costs)
+    if np.ptp(unit_cost) == 0:
+        raise ValueError(f"plans: every strategy costs {unit_cost.flat[0]:g} a MWh on every day")
+    return RewardTable(tuple(plans), days.dates, unit_cost)
+
+
+def variants() -> Iterator[tuple[str, Battery, Tariff]]:
+    """The frozen values, and then each of them changed alone, down and up.
+
+    Examples
+    --------
+    >>> [name for name, _, _ in variants()][:3]
+    ['as frozen', 'E = 1', 'E = 4']
+    """
+    battery, tariff = Battery(), Tariff()
+    changes = [
+        ("E", "capacity", (1.0, 4.0)),
+        ("P", "power", (0.25, 1.0)),
+        ("eta_c", "charge_efficiency", (0.9, 1.0)),
+        ("eta_d", "discharge_efficiency", (0.9, 1.0)),
+        ("E_min/E", "reserve", (0.0, 0.2)),
+        ("e_0/E", "start", (0.25, 0.75)),
+        ("delta", "leak", (0.0, 0.005)),
+        ("p", "price", (0.5, 2.0)),
+        ("p_u", "overrun", (0.0, 1.0, 20.0)),
+        ("G", "subscribed", (1.15, 1.35)),
+    ]
+    yield "as frozen", battery, tariff
+    for symbol, name, values in changes:
+        for value in values:
+            if hasattr(battery, name):
+                yield f"{symbol} = {value:g}", replace(battery, **{name: value}), tariff
+            else:
+                yield f"{symbol} = {value:g}", battery, replace(tariff, **{name: value})
+
+
+# --- figure 4 and the statements of section 5.3 -------------------------------------------
+
+
+_READINGS = ("optimistic", "pessimistic", "printed")  # of MV-LCB
+
+
+def figure_4_policies() -> list[policies.Policy]:
+    """The policies of figure 4, with MV-LCB in each of its three readings.
+
+    Examples
+    --------
+    >>> len(figure_4_policies())
+    26
+    """
+    rhos = (1, 2, 5, 10)
+    return [
+        *(policies.UCB(C) for C in (1e-6, 1e-3, 1.0, 10.0, 1e3)),
+        *(policies.MVLCB(rho, bonus=bonus) for bonus in _READINGS for rho in rhos),
+        *(policies.ExpExp(rho) for rho in rhos),
+        *(policies.MaRaB(alpha, C) for alpha in (0.001, 0.1) for C in (1e-6, 1e3)),
+        policies.MIN(),
+    ]
+
+
+def printed_regrets(folder: str | os.PathLike | None = None) -> pandas.Series:
+    """Regret at the right end of each curve of the printed figure 4 (iteration 1,998), by policy.
+
+    The paper does not say which reading of MV-LCB it shows; its curves go by "MV-LCB(rho=...)".
+    The reading error is 0.02.
+
+    Examples
+    --------
+    >>> print(printed_regrets()["UCB(C=1000)"].round(1))
+    31.1
+    """
+    curves = data.read_csv("published_curves.csv", folder).query("figure == 4")
+    name = {
+        "UCB": lambda row: policies.UCB(row.C).name,
+        "MV-LCB": lambda row: policies.MVLCB(row.rho).name,
+        "ExpExp": lambda row: policies.ExpExp(row.rho).name,
+        "MaRaB": lambda row: policies.MaRaB(row.alpha, row.C).name,
+        "MIN": lambda row: policies.MIN().name,
+    }
+    names = [name[row.policy](row) for row in curves.itertuples()]
+    return curves.groupby(names, sort=False)["y"].last().rename("paper")
+
+
+def regrets(result: xarray.Dataset, kind: str = "empirical") -> xarray.DataArray:
+    """Cumulative regret at the horizon, in units of the reward: (policy, run).
+
+    Parameters
+    ----------
+    result : Dataset
+        Of `simulate` on one problem.
+    kind : {"empirical", "theoretical"}
+    """
+    _validate.choice("kind", kind, ("empirical", "theoretical"))
+    if result.sizes["problem"] != 1:
+        raise ValueError(f"result must hold one problem, got {result.sizes['problem']}")
+    return result[f"{kind}_regret"].isel(problem=0, checkpoint=-1, drop=True)
+
+
+def lower_tails(result: xarray.Dataset, alpha: float = 0.1) -> xarray.DataArray:
+    """Mean of the lowest share alpha of the rewards gathered in each run: (policy, run).
+
+    Raises
+    ------
+    ValueError
+        If the rewards were not recorded, or alpha is outside (0, 1).
+    """
+    rewards = _recorded(result, "rewards")
+    return rewards[..., 0].copy(data=risk.cvar(rewards.values, alpha)).drop_vars("step")
+
+
+def _recorded(result: xarray.Dataset, name: str) -> xarray.DataArray:
+    if name not in result:
+        raise ValueError(f"result must hold the {name}: simulate with record=({name!r},)")
+    return result[name].isel(problem=0, drop=True)
+
+
+def bend(steps: ArrayLike, curves: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where a curve bends: the least-squares fit of two lines that meet.
+
+    Parameters
+    ----------
+    steps : array_like, shape (n,)
+        Increasing, n >= 5.
+    curves : array_like, shape (..., n)
+
+    Returns
+    -------
+    at, before, after : ndarray, shape (...)
+        Step at which the lines meet (one of `steps`), and the two slopes.
+
+    Examples
+    --------
+    >>> at, before, after = bend(np.arange(10), np.minimum(np.arange(10), 4))
+    >>> int(at), round(float(before), 6), abs(round(float(after), 6))
+    (4, 1.0, 0.0)
+    """
+    steps, curves = _validate.finite_array("steps", steps), _validate.finite_array("curves", curves)
+    if steps.ndim != 1 or steps.size < 5 or not (np.diff(steps) > 0).all():
+        raise ValueError(f"steps must be at least 5 increasing numbers, got {steps}")
+    flat = curves.reshape(-1, steps.size).T
+    knots = steps[1:-1, None]
+    terms = [np.ones((knots.size, steps.size)), np.minimum(steps, knots), np.maximum(steps, knots)]
+    q, r = np.linalg.qr(np.stack(terms, axis=-1))
+    parts = q.transpose(0, 2, 1) @ flat  # (knot, term, curve)
+    best = (parts**2).sum(axis=1).argmax(axis=0)  # most explained is least squares left
+    fits = np.linalg.solve(r[best], parts[best, :, np.arange(best.size)][..., None])[..., 0]
+    shape = curves.shape[:-1]
+    return tuple(x.reshape(shape) for x in (knots[best, 0], fits[:, 1], fits[:, 2]))
+
+
+@dataclass
+class _Evidence:
+    """Means over the runs, and over resamples of the runs that all policies share.
+
+    The rewards come from one tape, so the runs are resampled for all policies at once: every
+    difference below is a paired one. The first column is the sample itself.
+    """
+
+    names: list[str]
+    regret: np.ndarray  # (policy, 1 + resamples)
+    tail: np.ndarray
+    same: np.ndarray  # share of the pulls on which the policy plays MIN's arm
+    steps: np.ndarray
+    curves: np.ndarray  # (1 + resamples, checkpoint), the mean regret curve of ExpExp
+    tau: float
+    confidence: float
+    rows: list[dict] = field(default_factory=list)
+
+    def of(self, title: str) -> np.ndarray:
+        return np.array([name.split("(")[0] == title for name in self.names])
+
+    def best(self, title: str) -> tuple[np.ndarray, np.ndarray]:
+        """Least regret and highest lower tail over the settings of one policy."""
+        mine = self.of(title)
+        return self.regret[mine].min(axis=0), self.tail[mine].max(axis=0)
+
+    def add(self, key: str, statement: str, values: np.ndarray, limit: float, above: bool) -> None:
+        low, high = np.quantile(values[1:], [(1 - self.confidence) / 2, (1 + self.confidence) / 2])
+        supported, refuted = (low > limit, high < limit) if above else (high < limit, low > limit)
+        self.rows.append(
+            {
+                "key": key,
+                "statement": statement,
+                "value": values[0],
+                "low": low,
+                "high": high,
+                "holds if": f"{'>' if above else '<'} {limit:g}",
+                "verdict": "holds" if supported else "fails" if refuted else "open",
+            }
+        )
+
+
+def _evidence(
+    result: xarray.Dataset,
+    mv_lcb: str,
+    kind: str,
+    alpha: float,
+    confidence: float,
+    resamples: int,
+    seed: int,
+) -> _Evidence:
+    _validate.choice("mv_lcb", mv_lcb, _READINGS)
+    confidence = _validate.number("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    resamples = _validate.whole("resamples", resamples, 1)
+    names = _compared(result, mv_lcb)
+    runs = result.sizes["run"]
+    if runs < 2:
+        raise ValueError(f"result must hold at least 2 runs for an interval, got {runs}")
+    rng = np.random.default_rng(_validate.whole("seed", seed, 0))
+    # weights[b, run]: the share of the run in resample b; first the sample itself.
+    counts = rng.multinomial(runs, np.full(runs, 1 / runs), size=resamples)
+    weights = np.concatenate([np.ones((1, runs)), counts]) / runs
+
+    arms = _recorded(result, "arms").sel(policy=names)
+    same = (arms == arms.sel(policy="MIN")).mean("step")
+    curves = result[f"{kind}_regret"].isel(problem=0)
+    exploring = [name for name in names if name.startswith("ExpExp")]
+    horizon, k = result.attrs["horizon"], result.sizes["arm"]
+    return _Evidence(
+        names=names,
+        regret=regrets(result, kind).sel(policy=names).values @ weights.T,
+        tail=lower_tails(result, alpha).sel(policy=names).values @ weights.T,
+        same=same.values @ weights.T,
+        steps=result["checkpoint"].values,
+        curves=weights @ curves.sel(policy=exploring).mean("policy").values,
+        tau=policies.ExpExp().parameters(k, horizon)[1],
+        confidence=confidence,
+    )
+
+
+def _compared(result: xarray.Dataset, mv_lcb: str) -> list[str]:
+    """Names of the policies of figure 4 with one reading of MV-LCB, if the result has them."""
+    chosen = (p for p in figure_4_policies() if getattr(p, "bonus", mv_lcb) == mv_lcb)
+    wanted = [policy.name for policy in chosen]
+    held = set(result["policy"].values.tolist())
+    for name in wanted:
+        if name not in held:
+            raise ValueError(f"result must hold the policies of figure 4, but {name!r} is missing")
+    return wanted
+
+
+def _change_with_c(e: _Evidence) -> np.ndarray:
+    """Largest change of MaRaB's lower tail from one C to another, at equal alpha."""
+    marab = [name for name in e.names if name.startswith("MaRaB")]
+    by_level: dict[str, list[np.ndarray]] = {}
+    for name in marab:
+        by_level.setdefault(name.split(",")[0], []).append(e.tail[e.names.index(name)])
+    return np.max([np.ptp(tails, axis=0) for tails in by_level.values()], axis=0)
+
+
+def statements(
+    result: xarray.Dataset,
+    *,
+    mv_lcb: str = "optimistic",
+    kind: str = "empirical",
+    alpha: float = 0.1,
+    margin: float = 0.05,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> pandas.DataFrame:
+    """Each statement of section 5.3 as a number with its interval.
+
+    Parameters
+    ----------
+    result : Dataset
+        Of `simulate` on the energy problem with `figure_4_policies`, with the rewards and arms
+        recorded, at least two runs, and at least 20 checkpoints.
+    mv_lcb : {"optimistic", "pessimistic", "printed"}
+        Which reading of MV-LCB, see `marab_lib.policies.MVLCB`.
+    kind : {"empirical", "theoretical"}
+        Which regret.
+    alpha : float
+        The lower tail is the lowest share alpha of the rewards of a run; its mean is the measure
+        of risk avoidance.
+    margin : float
+        What "slight", "same" and "flat" mean: less than this share of the regret of uniform play
+        (UCB with the largest C), of the range of the lower tails (without MV-LCB's, which depend
+        on its reading), of the first slope, of the length of the exploration.
+    confidence : float
+        Of the percentile intervals, in (0, 1).
+    resamples, seed : int
+        Of the bootstrap over runs, the same runs for all policies.
+
+    Returns
+    -------
+    DataFrame
+        A row a statement, by key: statement, value, low, high, "holds if", and the verdict:
+        "holds" or "fails" if the whole interval does, else "open".
+
+    Raises
+    ------
+    ValueError
+        If the result lacks a policy, the rewards or the arms, or an argument is out of range.
+
+    Examples
+    --------
+    >>> from marab_lib import problems, simulate
+    >>> result = simulate(problems.energy(), figure_4_policies(), 400, runs=10, seed=1,
+    ...                   record=("rewards", "arms"))
+    >>> statements(result).loc["MV-LCB regret", "holds if"]
+    '> 0'
+    """
+    import pandas
+
+    e = _evidence(result, mv_lcb, kind, alpha, confidence, resamples, seed)
+    ucb, mv, marab = e.of("UCB"), e.of("MV-LCB"), e.of("MaRaB")
+    uniform = e.regret[e.names.index("UCB(C=1000)")]
+    span = np.ptp(e.tail[~mv], axis=0)
+    ucb_regret = e.regret[ucb].min(axis=0)
+    ucb_tail = np.take_along_axis(e.tail[ucb], e.regret[ucb].argmin(axis=0)[None], axis=0)[0]
+    tuned = np.array([e.best(title) for title in ("UCB", "ExpExp", "MaRaB", "MIN")])
+
+    value = e.regret[~ucb].min(axis=0) - ucb_regret
+    e.add("UCB least", "least regret of all others - UCB's at its best C", value, 0, True)
+
+    mv_regret, mv_tail = e.best("MV-LCB")
+    text = "MV-LCB's least regret - the largest of the others at their best"
+    e.add("MV-LCB regret", text, mv_regret - tuned[:, 0].max(axis=0), 0, True)
+    text = "MV-LCB's least regret - the largest of all others at any setting"
+    e.add("MV-LCB regret, all", text, mv_regret - e.regret[~mv].max(axis=0), 0, True)
+    text = "lowest tail of the others at their best - MV-LCB's best"
+    e.add("MV-LCB tail", text, tuned[:, 1].min(axis=0) - mv_tail, 0, True)
+    text = "lowest tail of all others at any setting - MV-LCB's best"
+    e.add("MV-LCB tail, all", text, e.tail[~mv].min(axis=0) - mv_tail, 0, True)
+
+    at, before, after = bend(e.steps, e.curves)
+    text = "distance of ExpExp's bend from the end of its exploration, as a share"
+    e.add("ExpExp bend", text, abs(at / e.tau - 1), margin, False)
+    e.add("ExpExp flat", "its slope after the bend / before", after / before, margin, False)
+
+    marab_tails = e.tail[marab]
+    text = "MaRaB's tail at its best - UCB's at the C of least regret"
+    e.add("MaRaB tail", text, marab_tails.max(axis=0) - ucb_tail, 0, True)
+    text = "the same with MaRaB's worst setting"
+    e.add("MaRaB tail, all", text, marab_tails.min(axis=0) - ucb_tail, 0, True)
+    text = "MaRaB's worst tail - the best of ExpExp and MV-LCB"
+    rivals = np.maximum(e.best("ExpExp")[1], mv_tail)
+    e.add("MaRaB over rivals", text, marab_tails.min(axis=0) - rivals, 0, True)
+    text = "largest change of MaRaB's tail with C, as a share of the range"
+    e.add("MaRaB any C", text, _change_with_c(e) / span, margin, False)
+
+    smallest = np.array(["alpha=0.001" in name for name in e.names])
+    minimum = e.names.index("MIN")
+    text = "tails of MIN and MaRaB (.1%) apart, as a share of the range"
+    apart = abs(e.tail[smallest] - e.tail[minimum]).max(axis=0)
+    e.add("MIN tail", text, apart / span, margin, False)
+    text = "regrets of MIN and MaRaB (.1%) apart, as a share of uniform play's"
+    apart = abs(e.regret[smallest] - e.regret[minimum]).max(axis=0)
+    e.add("MIN regret", text, apart / uniform, margin, False)
+    text = "share of pulls on which MaRaB (.1%) plays MIN's arm"
+    e.add("MIN pulls", text, e.same[smallest].min(axis=0), 1 - margin, True)
+
+    increase = e.regret[marab] - ucb_regret
+    text = "MaRaB's regret at its best - UCB's at its best"
+    e.add("increase", text, increase.min(axis=0), 0, True)
+    text = "the same, as a share of uniform play's"
+    e.add("increase slight", text, increase.min(axis=0) / uniform, margin, False)
+    text = "the same at MaRaB's worst setting"
+    e.add("increase slight, all", text, increase.max(axis=0) / uniform, margin, False)
+    return pandas.DataFrame(e.rows).set_index("key")
+
+
+HOURS_A_YEAR = 8760  # MWh a year too, since the mean demand is 1 MW
+
+
+def bills(
+    table: RewardTable,
+    result: xarray.Dataset,
+    *,
+    alpha: float = 0.1,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> pandas.DataFrame:
+    """What risk-awareness costs a year, and what it saves on the worst days.
+
+    Two questions: for who knows the table, the strategy that is best in mean against the one that
+    is best in CVaR; for who has to learn it, UCB at its best C against the others.
+
+    Parameters
+    ----------
+    table : RewardTable
+        The costs behind the rewards of `result`.
+    result : Dataset
+        Of `simulate` with `figure_4_policies`, rewards recorded, at least two runs.
+    alpha : float
+        The worst days are the share alpha of days on which a MWh served is dearest.
+    confidence : float
+        Of the intervals, in (0, 1).
+    resamples, seed : int
+        Of the bootstrap over the weeks of the table.
+
+    Returns
+    -------
+    DataFrame
+        In units of the price p of a MWh, for a mean demand of 1 MW: ``a year`` (8,760 MWh) and
+        ``worst day`` (24 MWh), with ``more a year`` and ``saved a worst day`` against the first
+        row of the same question, and their intervals: by weeks of the table where the table is
+        known, by runs (paired, one tape) where it is learned.
+    """
+    import pandas
+
+    confidence = _validate.number("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    best = table.best(alpha)
+    known = list(dict.fromkeys([best["mean"], best[f"CVaR {alpha:.0%}"], "idle"]))
+    rows = _known_bills(table, known, alpha, confidence, resamples, seed)
+    regret = regrets(result).mean("run").to_series()
+    ucb = regret[regret.index.str.startswith("UCB")].idxmin()
+    others = [name for name in regret.index if name.startswith(("MIN", "MaRaB"))]
+    exploring = regret[regret.index.str.startswith("ExpExp")].idxmin()
+    rows += _learned_bills(table, result, [ucb, *others, exploring], alpha, confidence)
+    return pandas.DataFrame(rows).set_index(["table", "choice"])
+
+
+def _cost_of(unit_cost: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    """Cost of a year, and of one of the worst days, from unit costs along the last axis."""
+    return HOURS_A_YEAR * unit_cost.mean(axis=-1), -24 * np.asarray(risk.cvar(-unit_cost, alpha))
+
+
+def _bill(table: str, choice: str, costs, more, low, high) -> dict:
+    """A row; the pairs hold the year and the worst day, on which less is saved, not more."""
+    return {
+        "table": table,
+        "choice": choice,
+        "a year": costs[0],
+        "more a year": more[0],
+        "more low": low[0],
+        "more high": high[0],
+        "worst day": costs[1],
+        "saved a worst day": 0.0 - more[1],
+        "saved low": 0.0 - high[1],
+        "saved high": 0.0 - low[1],
+    }
+
+
+def _known_bills(table, names, alpha, confidence, resamples, seed) -> list[dict]:
+    """Strategies that are chosen once; neighbouring days are alike, so weeks are resampled."""
+    unit_cost = table.unit_cost[[table.names.index(name) for name in names]]
+    rng = np.random.default_rng(_validate.whole("seed", seed, 0))
+    weeks = np.array_split(np.arange(unit_cost.shape[1]), max(1, round(unit_cost.shape[1] / 7)))
+    samples = [np.arange(unit_cost.shape[1])]
+    for drawn in rng.integers(len(weeks), size=(resamples, len(weeks))):
+        samples.append(np.concatenate([weeks[i] for i in drawn]))
+    costs = np.array([_cost_of(unit_cost[:, days], alpha) for days in samples])
+    more = costs - costs[:, :, :1]
+    low, high = np.quantile(more[1:], [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    return [
+        _bill("known", name, costs[0, :, i], more[0, :, i], low[:, i], high[:, i])
+        for i, name in enumerate(names)
+    ]
+
+
+def _learned_bills(table, result, names, alpha, confidence) -> list[dict]:
+    from scipy import stats
+
+    rewards = _recorded(result, "rewards").sel(policy=names).values
+    costs = np.array(_cost_of(table.to_unit_cost(rewards), alpha))  # (2, policy, run)
+    more = costs - costs[:, :1]
+    runs = costs.shape[-1]
+    error = more.std(axis=-1, ddof=1) / np.sqrt(runs)
+    half = stats.t.ppf((1 + confidence) / 2, runs - 1) * error
+    costs, more = costs.mean(axis=-1), more.mean(axis=-1)
+    return [
+        _bill("learned", name, costs[:, i], more[:, i], (more - half)[:, i], (more + half)[:, i])
+        for i, name in enumerate(names)
+    ]
