@@ -18,6 +18,7 @@ from hypothesis.extra.numpy import arrays
 
 from marab_lib import data, energy, policies, problems, regret, simulate
 from marab_lib.energy import Battery, Days, Tariff
+from marab_lib.statements import energy as section_5_3
 
 FAST = settings(max_examples=60, deadline=None, derandomize=True)
 DT = 0.5
@@ -94,7 +95,7 @@ def test_a_harmed_file_is_named_with_what_is_wrong(folder, name) -> None:
     load = {
         "demand.csv": energy.load_demand,
         "energy_table.csv": energy.load_rewards,
-        "published_curves.csv": energy.printed_regrets,
+        "published_curves.csv": section_5_3.printed_regrets,
     }[name]
     load(folder)
     path = folder / name
@@ -508,7 +509,7 @@ def test_variants_change_one_value_each() -> None:
 def result():
     return simulate(
         problems.energy(),
-        energy.figure_4_policies(),
+        section_5_3.figure_4_policies(),
         600,
         runs=12,
         seed=4,
@@ -542,7 +543,7 @@ def test_min_is_marab_at_a_small_level(result) -> None:
 def test_lower_tails_and_sorted_rewards_by_hand(result) -> None:
     rewards = result["rewards"].isel(problem=0).sel(policy="MIN", run=3).values
     lowest = np.sort(rewards)
-    tail = energy.lower_tails(result, 0.1).sel(policy="MIN", run=3)
+    tail = section_5_3.lower_tails(result, 0.1).sel(policy="MIN", run=3)
     assert float(tail) == pytest.approx(lowest[:60].mean(), rel=1e-12)
     ranked = regret.sorted_rewards(result).isel(problem=0).sel(policy="MIN", run=3)
     assert (ranked.values == lowest).all()
@@ -553,7 +554,7 @@ def test_lower_tails_and_sorted_rewards_by_hand(result) -> None:
 def test_bend_finds_the_meeting_of_two_lines(at, before, after, offset) -> None:
     x = np.arange(60.0)
     y = offset + before * np.minimum(x, at) + after * np.maximum(x - at, 0)
-    found = energy.bend(x, np.stack([y, y]))
+    found = section_5_3.bend(x, np.stack([y, y]))
     if abs(before - after) > 1e-3:
         np.testing.assert_array_equal(found[0], at)
     np.testing.assert_allclose(found[1], before, atol=1e-6)
@@ -561,8 +562,8 @@ def test_bend_finds_the_meeting_of_two_lines(at, before, after, offset) -> None:
 
 
 def test_statements_are_paired_means_over_the_runs(result) -> None:
-    found = energy.statements(result, resamples=500)
-    finals = energy.regrets(result).mean("run").to_series()
+    found = section_5_3.statements(result, resamples=500)
+    finals = section_5_3.regrets(result).mean("run").to_series()
     groups = {t: finals[finals.index.str.startswith(t)] for t in ("UCB", "ExpExp", "MaRaB", "MIN")}
     mv = finals[[policies.MVLCB(rho).name for rho in (1, 2, 5, 10)]]
     best = {title: group.min() for title, group in groups.items()}
@@ -575,7 +576,7 @@ def test_statements_are_paired_means_over_the_runs(result) -> None:
 
 
 def test_verdicts_follow_the_interval(result) -> None:
-    found = energy.statements(result, resamples=500)
+    found = section_5_3.statements(result, resamples=500)
     for row in found.itertuples():
         sign, limit = found.loc[row.Index, "holds if"].split()
         low, high = (row.low, row.high) if sign == ">" else (-row.high, -row.low)
@@ -592,8 +593,8 @@ def test_bootstrap_interval_is_that_of_scipy(result) -> None:
     """
     from scipy import stats
 
-    found = energy.statements(result, resamples=4000).loc["increase"]
-    finals = energy.regrets(result)
+    found = section_5_3.statements(result, resamples=4000).loc["increase"]
+    finals = section_5_3.regrets(result)
     marab, ucb = (
         finals.sel(policy=[name for name in finals.policy.values if name.startswith(title)]).values
         for title in ("MaRaB", "UCB")
@@ -613,21 +614,21 @@ def test_bootstrap_interval_is_that_of_scipy(result) -> None:
 
 def test_statements_refuse_what_they_cannot_judge(result) -> None:
     with pytest.raises(ValueError, match="mv_lcb must be one of"):
-        energy.statements(result, mv_lcb="best")
+        section_5_3.statements(result, mv_lcb="best")
     with pytest.raises(ValueError, match="'MIN' is missing"):
-        energy.statements(result.sel(policy=[p for p in result.policy.values if p != "MIN"]))
+        section_5_3.statements(result.sel(policy=[p for p in result.policy.values if p != "MIN"]))
     with pytest.raises(ValueError, match="must hold the rewards"):
-        energy.statements(result.drop_vars("rewards"))
+        section_5_3.statements(result.drop_vars("rewards"))
     with pytest.raises(ValueError, match="at least 2 runs"):
-        energy.statements(result.isel(run=[0]))
+        section_5_3.statements(result.isel(run=[0]))
     with pytest.raises(ValueError, match="confidence must be"):
-        energy.statements(result, confidence=1)
+        section_5_3.statements(result, confidence=1)
     with pytest.raises(ValueError, match="5 increasing"):
-        energy.bend([1, 2], [1, 2])
+        section_5_3.bend([1, 2], [1, 2])
 
 
 def test_bills_are_the_costs_of_the_rewards(result, table) -> None:
-    found = energy.bills(table, result, resamples=200)
+    found = section_5_3.bills(table, result, resamples=200)
     reserve = table.unit_cost[table.names.index("full reserve")]
     assert found.loc[("known", "full reserve"), "a year"] == pytest.approx(8760 * reserve.mean())
     dearest = np.sort(reserve)[-12:]  # ceil(10% of 117)
@@ -643,18 +644,18 @@ def test_bills_are_the_costs_of_the_rewards(result, table) -> None:
 
 def test_regret_and_bill_are_the_same_money(result, table) -> None:
     """The difference of two regrets, in money: (U_max - U_min) a unit of reward."""
-    found = energy.bills(table, result, resamples=10)
-    finals = energy.regrets(result).mean("run").to_series()
+    found = section_5_3.bills(table, result, resamples=10)
+    finals = section_5_3.regrets(result).mean("run").to_series()
     reference, other = found.loc["learned"].index[[0, -1]]
     money = (finals[other] - finals[reference]) / 600 * np.ptp(table.unit_cost) * 8760
     assert found.loc[("learned", other), "more a year"] == pytest.approx(money)
 
 
 def test_printed_regrets_are_those_of_the_figure() -> None:
-    printed = energy.printed_regrets()
+    printed = section_5_3.printed_regrets()
     names = {
         p.name
-        for p in energy.figure_4_policies()
+        for p in section_5_3.figure_4_policies()
         if getattr(p, "bonus", "optimistic") == "optimistic"
     }
     assert set(printed.index) == names
@@ -668,6 +669,6 @@ def test_mv_lcb_readings_stay_on_their_side_of_uniform_play(result) -> None:
 
     Differences of some 50 and 1000 standard errors of the mean: the error rate is negligible.
     """
-    finals = energy.regrets(result, "theoretical").mean("run").to_series()
+    finals = section_5_3.regrets(result, "theoretical").mean("run").to_series()
     uniform = finals["UCB(C=1000)"]
     assert finals["MV-LCB(rho=1)"] < uniform < finals["MV-LCB(rho=1, bonus=printed)"]

@@ -17,8 +17,8 @@ __all__ = [
     "EXPONENTS",
     "figure_1",
     "found_by",
-    "growth_exponent",
     "growth_after",
+    "growth_exponent",
     "largest_gap_to_min",
     "printed_policies",
     "ratio_to_min",
@@ -96,7 +96,7 @@ def growth_after(result: xarray.Dataset, step: int, policy: str = "MIN") -> Esti
 
 
 def growth_exponent(result: xarray.Dataset, policy: str) -> Estimate:
-    """d log R / d log t between T/2 and T: 1 if linear, 1/2 if like a root, 1/log t if logarithmic."""
+    """d log R / d log t from T/2 to T: 1 if linear, 1/2 for a root, 1/log t if logarithmic."""
     horizon = int(result.attrs["horizon"])
     half = _curve(result, policy).sel(checkpoint=horizon // 2, method="nearest")
     ratio = horizon / float(half.checkpoint)
