@@ -43,7 +43,7 @@ notebooks: $(READY)  ## execute all notebooks, or NB=06, and save their outputs 
 lock: $(READY)  ## renew the exact versions of requirements.lock within the ranges of pyproject.toml
 	$(VENV)/bin/uv pip compile --quiet --upgrade --universal --fork-strategy fewest \
 	  --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command "make lock" \
-	  --extra test --group environment pyproject.toml --output-file $(LOCK)
+	  --extra test --extra cluster --group environment pyproject.toml --output-file $(LOCK)
 
 clean:  ## remove the environment and caches, but not out/
 	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis
@@ -71,7 +71,7 @@ $(PACKAGES): $(LOCK)
 	$(PIP) install --quiet --require-hashes -r $(VENV)/uv.txt && \
 	  env $${PIP_CERT:+SSL_CERT_FILE="$$PIP_CERT"} $${PIP_INDEX_URL:+UV_DEFAULT_INDEX="$$PIP_INDEX_URL"} \
 	    $(VENV)/bin/uv pip install --python $(PY) --compile-bytecode --require-hashes -r $(LOCK) || \
-	  $(PIP) install --require-hashes -r $(LOCK)
+	  { echo "uv cannot be used here: pip installs the same files"; $(PIP) install --require-hashes -r $(LOCK); }
 	@touch $@
 
 $(READY): $(PACKAGES) pyproject.toml

@@ -246,10 +246,10 @@ def test_the_kernel_is_this_python_whatever_the_user_has(
     startup.write_text("print('started')")
     monkeypatch.setenv("PYTHONSTARTUP", str(startup))
     monkeypatch.setenv("MPLBACKEND", "agg")
-    write_notebook("01_where", "import sys\nprint(sys.executable)", FIGURE)
+    write_notebook("01_where", "import sys\nprint(sys.prefix)", FIGURE)
     assert run("reproduce") == 0
     path = executed(tmp_path)["01_where.ipynb"]
-    assert text_of(path) == f"{sys.executable}\n"
+    assert text_of(path) == f"{sys.prefix}\n"
     assert "image/png" in path.read_text()
     assert os.environ["MPLBACKEND"] == "agg"
 
