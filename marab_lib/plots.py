@@ -28,6 +28,7 @@ __all__ = [
     "distribution",
     "estimate_paths",
     "estimator_error",
+    "exact_and_simulated_cdf",
     "faster_region",
     "heat_map",
     "label_ends",
@@ -379,4 +380,24 @@ def winner_map(
         axes.plot(*edge, color="#000000", linestyle="--", label="bounds are equal")
     axes.set(xscale="log", yscale="log", xlim=borders(x)[[0, -1]], ylim=borders(y)[[0, -1]])
     axes.grid(False)
+    return axes
+
+
+def exact_and_simulated_cdf(
+    axes: Axes,
+    x: np.ndarray,
+    bracket: tuple[np.ndarray, np.ndarray],
+    sample: np.ndarray,
+    band: float,
+) -> Axes:
+    """Exact cdf (between two bounds), empirical cdf of a sample, and a band around the latter."""
+    ordered = np.sort(sample)
+    share = np.searchsorted(ordered, x, side="right") / ordered.size
+    axes.fill_between(
+        x, share - band, share + band, step="post", color=_COLORS[0], alpha=0.25, linewidth=0
+    )
+    axes.step(x, share, where="post", color=_COLORS[0], label="simulated, with band")
+    middle = (bracket[0] + bracket[1]) / 2
+    axes.step(x, middle, where="post", color="#000000", linestyle="--", label="exact limit")
+    axes.set(ylim=(0, 1.02), xlim=(x[0], x[-1]))
     return axes
