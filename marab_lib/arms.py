@@ -19,7 +19,15 @@ from scipy import special
 
 from . import _kernels, _validate, risk
 
-__all__ = ["Bernoulli", "Beta", "Empirical", "RewardLaw", "TruncatedGaussianMixture", "Uniform"]
+__all__ = [
+    "Bernoulli",
+    "Beta",
+    "Empirical",
+    "RewardLaw",
+    "TruncatedGaussianMixture",
+    "Uniform",
+    "make",
+]
 
 _GRID = 128  # points of the search for the lower-mass constant, before it is refined
 
@@ -684,3 +692,27 @@ class Beta(RewardLaw):
 
     def _encode_parameters(self) -> np.ndarray:
         return np.stack([self.a, self.b], axis=-1)
+
+
+def make(name: str, *parameters: ArrayLike) -> RewardLaw:
+    """A reward law from its name and parameters, as a notebook's parameters can say them.
+
+    Parameters
+    ----------
+    name : {"Bernoulli", "Beta", "Empirical", "TruncatedGaussianMixture", "Uniform"}
+    *parameters
+        Those of the class, in order.
+
+    Examples
+    --------
+    >>> make("Uniform", 0.2, 0.6).mean
+    0.4
+    """
+    kinds = (Bernoulli, Beta, Empirical, TruncatedGaussianMixture, Uniform)
+    table = {kind.__name__: kind for kind in kinds}
+    kind = table[_validate.choice("name", name, table)]
+    n_expected = len(fields(kind))
+    if len(parameters) != n_expected:
+        names = ", ".join(f.name for f in fields(kind))
+        raise ValueError(f"{name} needs the {n_expected} parameters {names}, got {parameters!r}")
+    return kind(*parameters)

@@ -13,7 +13,7 @@ from . import _validate
 from . import energy as _energy
 from .arms import Empirical, RewardLaw, TruncatedGaussianMixture, Uniform
 
-__all__ = ["Problem", "artificial", "energy", "proof_of_concept"]
+__all__ = ["Problem", "aligned_uniform", "artificial", "energy", "proof_of_concept"]
 
 
 class Problem:
@@ -272,6 +272,45 @@ def artificial(
     return [
         Problem(law[j * k : (j + 1) * k], f"artificial {j}", stream=(seed, j))
         for j in range(n_problems)
+    ]
+
+
+def aligned_uniform(n_problems: int, seed: int, *, n_arms: int = 5) -> list[Problem]:
+    """Random problems of uniform arms in which the arm of best mean has the best infimum.
+
+    They meet the assumptions of Prop. 4.3, and not in general those of Prop. 4.4: one arm gets an
+    infimum a* in [0.2, 0.5] and a mean mu*; the others start at least 0.02 lower and end where
+    their mean stays below mu*. All rewards lie in [0, 1]; the arms are in random order.
+
+    Parameters
+    ----------
+    n_problems : int
+        >= 1.
+    seed : int
+        >= 0; seeds the problems, not their rewards.
+    n_arms : int
+        K >= 2.
+
+    Examples
+    --------
+    >>> problem = aligned_uniform(3, seed=0)[1]
+    >>> int(problem.means.argmax()) == int(problem.essential_infima.argmax())
+    True
+    """
+    n = _validate.whole("n_problems", n_problems, 1)
+    seed = _validate.whole("seed", seed, 0)
+    k = _validate.whole("n_arms", n_arms, 2)
+    rng = np.random.default_rng(seed)
+    a_star = rng.uniform(0.2, 0.5, (n, 1))
+    top = rng.uniform(a_star + 0.1, 1)
+    low = np.hstack([a_star, rng.uniform(0, a_star - 0.02, (n, k - 1))])
+    limit = np.minimum(1, a_star + top - low)  # where the mean would reach mu*
+    high = np.hstack([top, rng.uniform(low + 0.1, limit)[:, 1:]])
+    order = rng.permuted(np.tile(np.arange(k), (n, 1)), axis=1)
+    low, high = (np.take_along_axis(x, order, axis=1) for x in (low, high))
+    return [
+        Problem(Uniform(*pair), f"aligned {j}", stream=(seed, j))
+        for j, pair in enumerate(zip(low, high, strict=True))
     ]
 
 

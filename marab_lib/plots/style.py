@@ -1,0 +1,184 @@
+"""What all figures share: the style, the look of a policy, and the common kinds of drawing.
+
+A policy keeps its colour, dash and marker everywhere, so that it can be told from the others
+without colour too.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+
+__all__ = [
+    "curve",
+    "distribution",
+    "heat_map",
+    "label_ends",
+    "policy_style",
+    "printed_curve",
+    "shades",
+    "use_style",
+]
+
+
+COLORS = sns.color_palette("colorblind").as_hex()
+_STYLES = {
+    "UCB": (COLORS[0], "-", "o"),
+    "MIN": ("#000000", "--", "s"),
+    "MaRaB": (COLORS[3], "-.", "^"),
+    "MV-LCB": (COLORS[4], (0, (5, 1, 1, 1, 1, 1)), "D"),
+    "ExpExp": (COLORS[2], (0, (3, 1)), "v"),
+    "KL-UCB": (COLORS[5], (0, (1, 1)), "P"),
+    "eps-greedy": (COLORS[6], (0, (6, 2)), "X"),
+    "Thompson": (COLORS[1], (0, (4, 1, 1, 1)), "*"),
+}
+_OTHER = ("#777777", (0, (2, 2)), "h")
+
+
+def use_style() -> None:
+    """Set the project's style for all figures that follow."""
+    plt.style.use(Path(__file__).with_name("marab.mplstyle"))
+
+
+def policy_style(name: str) -> dict[str, object]:
+    """Colour, dash and marker of a policy, by its title or its full name with parameters.
+
+    Examples
+    --------
+    >>> policy_style("MIN")["marker"], policy_style("MIN(ties=random)")["marker"]
+    ('s', 's')
+    """
+    color, dash, marker = _STYLES.get(name.split("(")[0], _OTHER)
+    return {"color": color, "linestyle": dash, "marker": marker}
+
+
+def curve(
+    axes: Axes,
+    x: np.ndarray,
+    mean: np.ndarray,
+    error: np.ndarray | None = None,
+    *,
+    label: str = "",
+    markers: int = 8,
+    **style: object,
+) -> Axes:
+    """A line with a band of two standard errors and a few markers along it.
+
+    Parameters
+    ----------
+    axes : Axes
+    x, mean, error : array_like, shape (n,)
+        Position, mean and its standard error (None draws no band).
+    label : str
+        For the legend.
+    markers : int
+        How many markers, spread evenly.
+    **style
+        For `Axes.plot`, such as `policy_style` of a policy.
+    """
+    x, mean = np.asarray(x), np.asarray(mean)
+    style = {"marker": "", "markevery": max(1, len(x) // markers)} | style
+    (line,) = axes.plot(x, mean, label=label, **style)
+    if error is not None:
+        band = 2 * np.asarray(error)
+        color = line.get_color()
+        axes.fill_between(x, mean - band, mean + band, color=color, alpha=0.18, linewidth=0)
+    return axes
+
+
+def printed_curve(axes: Axes, x: np.ndarray, y: np.ndarray, **style: object) -> Axes:
+    """A curve of the printed paper: hollow marks, thinned out, without a line."""
+    step = max(1, len(x) // 14)
+    look = {"color": "#444444", "marker": "o"} | style
+    axes.plot(
+        np.asarray(x)[::step],
+        np.asarray(y)[::step],
+        linestyle="",
+        markersize=3.6,
+        markerfacecolor="none",
+        markeredgewidth=0.9,
+        **look,
+    )
+    return axes
+
+
+def label_ends(axes: Axes, entries: Sequence[tuple[float, str, str]], gap: float = 0.05) -> Axes:
+    """Names to the right of the lines' ends; names that would overlap share one place.
+
+    Parameters
+    ----------
+    entries : sequence of (y, text, color)
+        Height of each end in data units.
+    gap : float
+        Least distance between two names, as a share of the axes' height.
+    """
+    low, high = axes.get_ylim()
+    groups: list[list[tuple[float, str, str]]] = []
+    for entry in sorted(entries):
+        if groups and (entry[0] - groups[-1][-1][0]) / (high - low) < gap:
+            groups[-1].append(entry)
+        else:
+            groups.append([entry])
+    for group in groups:
+        text = ", ".join(name for _, name, _ in group)
+        height = np.mean([y for y, _, _ in group])
+        axes.annotate(
+            "\n".join(textwrap.wrap(text, 16)),
+            xy=(1.01, (height - low) / (high - low)),
+            xycoords="axes fraction",
+            fontsize=7.5,
+            va="center",
+            color=group[0][2],
+        )
+    return axes
+
+
+def heat_map(
+    axes: Axes, values: np.ndarray, errors: np.ndarray, rows: Sequence, columns: Sequence
+) -> Axes:
+    """A table of means and standard errors, coloured by the logarithm of the mean."""
+    text = np.array(
+        [
+            [f"{v:.3g}\n±{e:.1g}" for v, e in zip(line, error, strict=True)]
+            for line, error in zip(values, errors, strict=True)
+        ]
+    )
+    sns.heatmap(
+        np.log10(values),
+        ax=axes,
+        annot=text,
+        fmt="",
+        cmap="cividis",
+        annot_kws={"fontsize": 6.5},
+        cbar_kws={"label": "$\\log_{10}$ of the regret"},
+        xticklabels=columns,
+        yticklabels=rows,
+    )
+    axes.tick_params(axis="y", rotation=0)
+    axes.grid(False)
+    return axes
+
+
+def shades(n: int) -> list[str]:
+    """n colours from dark to light in the order of a parameter, told apart in grey too."""
+    return [to_hex(color) for color in plt.get_cmap("viridis")(np.linspace(0, 0.88, n))]
+
+
+def distribution(
+    axes: Axes, values: np.ndarray, label: str, mark: float | None = None, bins: int = 40
+) -> Axes:
+    """Histogram of simulated values as shares, with a printed value as a dashed line."""
+    weights = np.full(len(values), 1 / len(values))
+    axes.hist(values, bins=bins, weights=weights, color=COLORS[0], alpha=0.75)
+    if mark is not None:
+        axes.axvline(mark, color="k", ls="--", lw=1, label=f"printed: {mark:.3f}")
+        axes.legend()
+    axes.set(xlabel=label, ylabel="share")
+    return axes

@@ -1,0 +1,447 @@
+"""Section 4's bounds: values worked out by hand, exact twins, refusals, and MIN on fixed tapes.
+
+Every statistical test has a fixed seed, and says the chance that a right program would have had
+of failing it.
+"""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from marab_lib import Problem, arms, bounds, policies, problems, simulate
+
+GAPS = ([0, 0.1, 0.05], [0, 0.2, 0.1])  # mean and minimum gaps that meet Prop. 4.4
+
+
+# --- lemmas -------------------------------------------------------------------------------
+
+
+def test_lemma_4_1_by_hand():
+    assert bounds.minimum_exceedance(arms.Uniform(0.2, 0.7), 3, 0.1) == pytest.approx(0.8**3)
+    assert bounds.lemma_4_1_power(3, 0.1, 2) == pytest.approx(0.512)
+    assert bounds.lemma_4_1(3, 0.1, 2) == pytest.approx(math.exp(-0.6))
+    assert bounds.hoeffding(8, 0.25, 0.5) == pytest.approx(math.exp(-4))
+
+
+def test_atom_at_the_threshold_counts_as_exceedance():
+    law = arms.Empirical([0.0, 0.5, 0.5, 1.0])
+    assert bounds.minimum_exceedance(law, 2, 0.5) == pytest.approx(0.75**2)
+    assert bounds.minimum_exceedance(law, 2, 0.6) == pytest.approx(0.25**2)
+    # Lemma 4.1 holds for this law too, by the limit from below: P(X < a + eps) >= A eps.
+    assert law.lower_mass_constant == 0.5
+    assert bounds.lemma_4_1_power(2, 0.5, 0.5) == pytest.approx(0.75**2)
+
+
+LAWS = [
+    arms.Uniform(0.1, 0.6),
+    arms.TruncatedGaussianMixture(0.05, 1, [0.3, 0.7], [0.2, 0.9], [0.12, 0.3]),
+    arms.Beta(0.5, 0.5),
+    arms.Beta(1, 0.2),
+    arms.Empirical([0.1, 0.1, 0.3, 0.8]),
+    arms.Bernoulli(0.7),
+]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: type(law).__name__)
+@settings(max_examples=60, deadline=None)
+@given(t=st.integers(1, 300), eps=st.floats(1e-4, 1.2), K=st.integers(1, 30))
+def test_each_step_of_the_chains_is_above_the_one_before(law, t, eps, K):
+    A, slack = law.lower_mass_constant, 1 + 1e-9
+    one = bounds.minimum_exceedance(law, t, eps)
+    chain = [one, bounds.lemma_4_1_power(t, eps, A), bounds.lemma_4_1(t, eps, A)]
+    assert chain[0] <= chain[1] * slack + 1e-12
+    assert chain[1] <= chain[2] * slack
+    chain = [1 - (1 - one) ** K] + [
+        f(K, t, eps, A)
+        for f in (bounds.lemma_4_2_product, bounds.lemma_4_2_power, bounds.lemma_4_2)
+    ]
+    for lower, upper in itertools.pairwise(chain):
+        assert lower <= upper * slack + 1e-9
+
+
+@pytest.mark.parametrize("law", LAWS[:4], ids=lambda law: type(law).__name__)
+def test_no_larger_constant_meets_the_assumption(law):
+    e = np.geomspace(1e-6, 1, 4000) * (law.essential_supremum - law.essential_infimum)
+    ratio = np.asarray(law.cdf(law.essential_infimum + e)) / e
+    assert ratio.min() >= law.lower_mass_constant * (1 - 1e-6)
+    assert ratio.min() <= law.lower_mass_constant * (1 + 1e-3)
+    assert bounds.exponential_rate(law) >= law.lower_mass_constant * (1 - 1e-3)
+
+
+def test_lemma_4_2_exact_is_one_minus_a_product():
+    law = arms.Uniform([0, 0.1], [0.5, 1.1])
+    got = bounds.lemma_4_2_exact(law, [1, 2], 0.1)
+    assert got == pytest.approx([1 - 0.2 * 0.1, 1 - 0.36 * 0.19])
+    assert bounds.lemma_4_2_exact(law, 1, 2.0) == 0
+
+
+def test_shapes_broadcast():
+    assert bounds.lemma_4_1(np.arange(1, 4)[:, None], [0.1, 0.2], 1.0).shape == (3, 2)
+    law = arms.Uniform([0, 0], [1, 2])
+    assert bounds.minimum_exceedance(law, [[1], [2], [3]], 0.1).shape == (3, 2)
+    assert bounds.lemma_4_2_exact(law, np.ones((4, 1)), [0.1, 0.2]).shape == (4, 2)
+    gaps = np.stack([GAPS[0]] * 5), np.stack([GAPS[1]] * 5)
+    assert bounds.prop_4_3(100, 0.05, np.ones(5), *gaps).shape == (5,)
+    assert bounds.prop_4_4_expectation([[100], [200]], np.ones(5), *gaps).shape == (2, 5)
+    assert bounds.constant_bound(np.ones(5), *gaps).shape == (5,)
+    assert bounds.auer_2002([10, 20], GAPS[0]).shape == (2,)
+    assert isinstance(bounds.prop_4_3(100, 0.05, 1.0, *GAPS), float)
+
+
+# --- the event of Prop. 4.3 ---------------------------------------------------------------
+
+
+def test_event_complement_against_enumeration():
+    # Uniform on [0, 1], eps = .5: fails at 1 if x1 > .5, at 2 if x1 <= .5 but both exceed .25.
+    got = bounds.event_complement_exact(arms.Uniform(0, 1), 3, 0.5)
+    # At 3: all above 1/6, x1 <= .5, and x1 or x2 in (1/6, .25].
+    at_3 = (0.25 - 1 / 6) * (5 / 6) ** 2 + 0.25 * (0.25 - 1 / 6) * (5 / 6)
+    assert got == pytest.approx([0.5, 0.5 + 0.25 * 0.75, 0.6875 + at_3])
+
+
+def test_event_complement_against_simulation():
+    # Three arms: a two-sided binomial test at level 1e-6.
+    law = arms.Uniform([0, 0.1, 0.2], [1, 0.7, 0.9])
+    t, runs, eps = 60, 20_000, 4.0
+    x = np.random.default_rng(1).random((runs, 3, t)) * np.array([1, 0.6, 0.7])[:, None]
+    above = np.minimum.accumulate(x, axis=-1) > eps / np.arange(1, t + 1)
+    p = bounds.event_complement_exact(law, t, eps)[-1]
+    assert stats.binomtest(int(above.any(axis=(1, 2)).sum()), runs, p).pvalue > 1e-6
+    assert p <= bounds.event_complement(3, t, eps, law.lower_mass_constant.min())
+
+
+# --- propositions -------------------------------------------------------------------------
+
+
+def test_propositions_by_hand():
+    # K = 3, one optimal arm, Delta_mu,max = .1, Delta_a,min = .1, A = 2.
+    assert bounds.prop_4_3(50, 0.1, 2.0, *GAPS) == pytest.approx(math.log(1500) + 0.2)
+    assert bounds.prop_4_3_expectation(50, 2.0, *GAPS) == pytest.approx(math.log(7500) + 1 + 0.2)
+    assert bounds.prop_4_4(50, 0.1, 2.0, *GAPS) == pytest.approx(math.log(1500) + 0.2)
+    assert bounds.auer_2002(50, GAPS[0]) == pytest.approx(
+        8 * math.log(50) * 30 + (1 + math.pi**2 / 3) * 0.15
+    )
+    assert bounds.constant_bound(2.0, *GAPS) == pytest.approx(0.1 / 0.4 + 0.05 / 0.2)
+    assert bounds.constant_bound_margins(2.0, *GAPS) == pytest.approx(1.0)
+    assert bounds.constant_bound_probability(0.1, 2.0, *GAPS) == pytest.approx(
+        0.15 + (0.5 + 0.5) * math.log(20) / 2
+    )
+
+
+def test_several_optimal_arms_take_k_off_the_factor():
+    gaps = [0, 0, 0.1], [0, 0.05, 0.1]
+    assert bounds.prop_4_3(50, 0.1, 1.0, *gaps) == pytest.approx(math.log(1500) + 0.1)
+    assert bounds.prop_4_3_least_t(1.0, *gaps) == pytest.approx(1.0)
+
+
+def test_the_printed_condition_lets_a_false_bound_through():
+    problem = Problem([arms.Uniform(1e-4, 1), arms.Uniform(0, 0.5)])
+    A, gaps = problem.lower_mass_constants.min(), (problem.mean_gaps, problem.minimum_gaps)
+    with pytest.raises(ValueError, match="t must be at least"):
+        bounds.prop_4_3_expectation(10, A, *gaps)
+    bound = bounds.prop_4_3_expectation(10, A, *gaps, condition="printed")
+    assert bound < 0 < problem.mean_gaps[1]  # the first pull of arm 2 alone costs more
+
+
+def test_one_over_a_is_too_small_a_bound_when_a_delta_exceeds_one():
+    # Supports that do not meet: one pull of arm 2, N = 1, regret .85; (K - 1)/A = .1.
+    problem = Problem([arms.Uniform(0.9, 1), arms.Uniform(0.05, 0.15)])
+    A, gaps = problem.lower_mass_constants.min(), (problem.mean_gaps, problem.minimum_gaps)
+    limit = bounds.limit_regret(problem).mean
+    assert limit == pytest.approx(0.85)
+    assert limit <= bounds.constant_bound(A, *gaps)
+    assert limit <= bounds.constant_bound_margins(A, *gaps)
+    assert limit > 1 / A
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    means=st.lists(st.floats(0.01, 0.3), min_size=1, max_size=6),
+    extra=st.floats(0, 0.3),
+    A=st.floats(0.05, 3),
+    delta=st.floats(1e-6, 0.5),
+)
+def test_ours_are_below_the_papers(means, extra, A, delta):
+    mean, minimum = np.array([0, *means]), np.array([0, *means]) + extra
+    minimum[0] = 0
+    t = np.ceil(max(bounds.prop_4_3_least_t(A, mean, minimum), len(means) / A) + mean.size)
+    constant = bounds.constant_bound(A, mean, minimum)
+    assert constant <= bounds.constant_bound_margins(A, mean, minimum) * (1 + 1e-12)
+    assert constant <= bounds.prop_4_3_expectation(t, A, mean, minimum)
+    assert constant <= bounds.prop_4_4_expectation(t, A, mean, minimum)
+    assert bounds.constant_bound_probability(delta, A, mean, minimum) <= bounds.prop_4_3(
+        t, delta, A, mean, minimum
+    ) * (1 + 1e-12)
+
+
+def test_assumptions():
+    good = bounds.assumptions(problems.proof_of_concept(delta_max=0.1, r_max=0.399))
+    assert good.prop_4_3
+    assert good.prop_4_4
+    # The printed parameters reach down to -.001.
+    assert not bounds.assumptions(problems.proof_of_concept()).bounded
+    crossed = Problem([arms.Uniform(0.2, 0.6), arms.Uniform(0, 1)])
+    assert not bounds.assumptions(crossed).aligned
+    shared = Problem([arms.Uniform(0, 1), arms.Uniform(0, 0.5)])
+    assert bounds.assumptions(shared).aligned
+    assert not bounds.assumptions(shared).separated
+    wide = Problem([arms.Uniform(0.1, 1), arms.Uniform(0, 0.5)])
+    assert bounds.assumptions(wide).prop_4_3
+    assert not bounds.assumptions(wide).margins
+    assert not bounds.assumptions(Problem([arms.Beta(2, 1), arms.Beta(2, 2)])).lower_mass
+
+
+# --- the limit of MIN's regret ------------------------------------------------------------
+
+
+def test_one_geometric_variable():
+    law = bounds.ScaledGeometricSum([0.5], [0.3])
+    assert law.mean == pytest.approx(stats.geom(0.3).mean() / 2)
+    assert law.var == pytest.approx(stats.geom(0.3).var() / 4)
+    x = np.array([0.0, 0.4, 0.6, 1.2, 5.1, 9.9])
+    low, high = law.cdf_bounds(x)
+    exact = stats.geom(0.3).cdf(x / 0.5)
+    assert np.all(low <= exact + 1e-12)
+    assert np.all(exact <= high + 1e-12)
+    assert high - low == pytest.approx(np.zeros(6), abs=1e-3)
+
+
+def _brute_cdf(scales, p, x, most=400):
+    n = np.arange(1, most)
+    first, second = (stats.geom(q).pmf(n) for q in p)
+    total = scales[0] * n[:, None] + scales[1] * n
+    joint = first[:, None] * second
+    return np.array([joint[total <= one].sum() for one in x])
+
+
+def test_the_convolution_holds_the_exact_cdf():
+    scales, p = (0.1, 0.0377), (0.4, 0.1)
+    law = bounds.ScaledGeometricSum(scales, p)
+    x = np.array([0.05, 0.2, 0.5, 0.8123, 1.5])
+    exact = _brute_cdf(scales, p, x)
+    low, high = law.cdf_bounds(x)
+    assert np.all(low <= exact + 1e-9)
+    assert np.all(exact <= high + 1e-9)
+    assert np.max(high - low) < 0.01
+    for q in (0.05, 0.5, 0.99):
+        lower, upper = law.quantile_bounds(q)
+        assert lower <= upper <= lower * 1.01
+        assert _brute_cdf(scales, p, [upper * (1 + 1e-9)])[0] >= q - 1e-9
+        assert _brute_cdf(scales, p, [lower * (1 - 1e-3)])[0] < q
+
+
+def test_a_certain_first_reward_and_a_free_arm():
+    law = bounds.ScaledGeometricSum([0.2, 0.3, 0.0], [1.0, 1.0, 0.5])
+    assert law.mean == pytest.approx(0.5)
+    assert law.var == 0
+    assert law.quantile_bounds(0.5) == pytest.approx((0.5, 0.5), rel=1e-2)
+
+
+def test_draws_have_the_mean_and_variance():
+    law = bounds.ScaledGeometricSum([0.5, 0.1], [0.3, 0.05])
+    x = law.sample(40_000, seed=3)
+    # Mean within 5 standard errors: chance of failure 6e-7.
+    assert abs(x.mean() - law.mean) < 5 * math.sqrt(law.var / x.size)
+    assert x.var() == pytest.approx(law.var, rel=0.1)
+
+
+def _ranks(tape, level, strict):
+    """Rank of the first reward below (or at) a level, 0 where there is none, shape (K,)."""
+    hit = tape < level if strict else tape <= level
+    return np.where(hit.any(axis=1), hit.argmax(axis=1) + 1, 0)
+
+
+def _pulls(law, horizon, runs, seed, **options):
+    result = simulate(Problem(law), policies.MIN(**options), horizon, runs, seed)
+    return result.pulls.values[0, 0]
+
+
+def test_pulls_of_min_are_the_ranks_path_by_path():
+    # No error rate: n_i <= N_i always, and n_i = N_i in all but the rare unsettled runs.
+    law = arms.Uniform([0.3, 0.1, 0.0, 0.2], [0.9, 0.8, 0.7, 0.75])
+    horizon, runs, seed = 2000, 100, 5
+    pulls = _pulls(law, horizon, runs, seed)
+    ranks = np.array([_ranks(law.sample(horizon, seed, r), 0.3, True) for r in range(runs)])
+    assert np.all(pulls[:, 1:] <= ranks[:, 1:])
+    assert np.mean(pulls[:, 1:] == ranks[:, 1:]) > 0.97
+
+
+@pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
+@pytest.mark.parametrize("atom_at_best", [False, True])
+def test_stopping_probabilities_with_atoms(ties, atom_at_best):
+    # Arms 0 and 2 have an atom at a* = .3, arm 1 is the best; expected ranks path by path.
+    side = [0.1, 0.3, 0.3, 0.5, 0.7]
+    best = [0.3, 0.6, 0.8, 0.9, 0.9] if atom_at_best else [0.300001, 0.6, 0.8, 0.9, 0.9]
+    law = arms.Empirical([side, best, side])
+    problem = Problem(law)
+    a_star = best[0]
+    p = bounds.stopping_probabilities(problem, ties)
+    horizon, runs, seed = 4000, 60, 7
+    pulls = _pulls(law, horizon, runs, seed, ties=ties)
+    for run in range(runs):
+        tape = law.sample(horizon, seed, run)
+        for arm in (0, 2):
+            strict = p[arm] < 0.5  # P(X < .3) = .2, P(X <= .3) = .6
+            assert pulls[run, arm] == _ranks(tape, a_star, strict)[arm]
+    wins = {"lowest": (0,), "highest": (2,), "random": (0, 2)}[ties] if atom_at_best else ()
+    assert p == pytest.approx([0.2 if 0 in wins else 0.6, 0, 0.2 if 2 in wins else 0.6])
+
+
+def test_limit_with_several_best_arms():
+    # Two arms share a* and the best mean: the third still stops at its first reward below a*.
+    law = arms.Uniform([0.3, 0.3, 0.0], [0.7, 0.7, 0.6])
+    assert bounds.limit_regret(Problem(law)).mean == pytest.approx(0.2 / 0.5)
+    pulls = _pulls(law, 3000, 50, 2)
+    ranks = np.array([_ranks(law.sample(3000, 2, r), 0.3, True)[2] for r in range(50)])
+    assert np.array_equal(pulls[:, 2], ranks)
+
+
+def test_regret_is_linear_when_the_best_arms_differ():
+    problem = Problem([arms.Uniform(0.2, 0.6), arms.Uniform(0, 1), arms.Uniform(0.1, 0.9)])
+    slope, intercept = bounds.linear_asymptote(problem)
+    assert slope == pytest.approx(0.1)
+    assert intercept == pytest.approx(-0.1 / 0.2 - 0.1 / 0.125)
+    regret = simulate(problem, policies.MIN(), 2000, 4000, 11).theoretical_regret.values[
+        0, 0, :, -1
+    ]
+    # Within 5 standard errors: chance of failure 6e-7. Unsettled runs are too few to matter.
+    error = regret.std() / math.sqrt(regret.size)
+    assert abs(regret.mean() - (slope * 2000 + intercept)) < 5 * error + 1e-3
+
+
+def test_share_of_two_arms_with_one_minimum():
+    r = np.array([0.2, 0.99995, 1.0, 4.0])
+    share = bounds.shared_minimum_share(r, 1.0)
+    assert share + bounds.shared_minimum_share(1 / r, 1.0) == pytest.approx(np.ones(4))
+    rng = np.random.default_rng(0)
+    t1, t2 = rng.exponential(1 / 4, 100_000), rng.exponential(1, 100_000)
+    assert (t1 / (t1 + t2)).mean() == pytest.approx(share[3], abs=5 * 0.3 / math.sqrt(100_000))
+
+
+# --- MaRaB --------------------------------------------------------------------------------
+
+STUCK = Problem(arms.Uniform([0.25, 0.3], [0.95, 0.5]))
+
+
+@pytest.mark.parametrize("C", [0.0, 0.3])
+@pytest.mark.parametrize("alpha", [0.5, 0.3])
+def test_marab_leaves_the_best_arm_path_by_path(alpha, C):
+    # A reward below .3 among the first floor(1/alpha) of arm 0 ends its play at once.
+    law = STUCK.arms
+    assert law[0].cvar(alpha) > law[1].cvar(alpha)
+    m, horizon, runs = math.floor(1 / alpha), 500, 200
+    result = simulate(STUCK, policies.MaRaB(alpha, C), horizon, runs, 3)
+    both = arms.Uniform([0.25, 0.3], [0.95, 0.5])
+    caught = 0
+    for run, pulls in enumerate(result.pulls.values[0, 0, :, 0]):
+        rank = _ranks(both.sample(m, 3, run), 0.3, True)[0]
+        if rank:
+            caught += 1
+            assert pulls <= rank
+    p = bounds.marab_stuck_probability(STUCK, alpha)
+    assert stats.binomtest(caught, runs, p).pvalue > 1e-6
+
+
+def test_marab_bound_by_hand():
+    assert bounds.marab_cvar_regret(STUCK, 0.5, [1, 2, 12], rewards=1) == pytest.approx(
+        [0, 0.075 / 14, 11 * 0.075 / 14]
+    )
+    stuck = 1 - (13 / 14) ** 2
+    assert bounds.marab_cvar_regret(STUCK, 0.5, 12) == pytest.approx(stuck * 0.075 * 10)
+
+
+# --- simulated frequencies ----------------------------------------------------------------
+
+
+def test_intervals_are_those_of_scipy():
+    k = np.array([0, 1, 7, 29, 30])
+    low, high = bounds.proportion_interval(k, 30, 0.9)
+    for i, count in enumerate(k):
+        expected = stats.binomtest(int(count), 30).proportion_ci(0.9)
+        assert (low[i], high[i]) == pytest.approx((expected.low, expected.high))
+
+
+def test_coverage_is_a_sum_over_counts():
+    p, runs = np.array([0.0, 0.013, 0.4, 0.5, 1.0]), 40
+    k = np.arange(runs + 1)
+    low, high = bounds.proportion_interval(k, runs)
+    holds = (low[:, None] <= p) & (p <= high[:, None])
+    expected = (stats.binom.pmf(k[:, None], runs, p) * holds).sum(axis=0)
+    assert bounds.interval_coverage(p, runs) == pytest.approx(expected)
+    assert np.all(expected >= 0.95)
+
+
+# --- bad input ----------------------------------------------------------------------------
+
+NOT_ALIGNED = ([0, 0.1], [0.1, 0])
+EQUAL_MINIMA = ([0, 0.1], [0, 0])
+TWICE_THE_MARGIN = ([0, 0.2], [0, 0.1])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: bounds.lemma_4_1(0, 0.1, 1), "t must be a whole number >= 1, got 0"),
+        (lambda: bounds.lemma_4_1(2.5, 0.1, 1), "t must be a whole number >= 1, got 2.5"),
+        (lambda: bounds.lemma_4_1(2, 0, 1), "eps must be > 0, got 0"),
+        (lambda: bounds.lemma_4_1(2, [0.1, -0.2], 1), "eps must be > 0, got -0.2"),
+        (lambda: bounds.lemma_4_1(2, np.nan, 1), "eps must be finite"),
+        (lambda: bounds.lemma_4_1(2, 0.1, 0), "A must be > 0, got 0"),
+        (lambda: bounds.lemma_4_2(0, 2, 0.1, 1), "K must be a whole number >= 1, got 0"),
+        (lambda: bounds.hoeffding(2, 0.1, 0), "width must be > 0"),
+        (lambda: bounds.event_eps(2, 3, 1, 1), r"delta must be in \(0, 1\), got 1"),
+        (lambda: bounds.event_complement_exact(LAWS[0], 3, -1), "eps must be a number in"),
+        (lambda: bounds.prop_4_3(9, 0, 1, *GAPS), r"delta must be in \(0, 1\), got 0"),
+        (lambda: bounds.prop_4_3(9, 0.1, -1, *GAPS), "A must be > 0, got -1"),
+        (lambda: bounds.prop_4_3(9, 0.1, 1, *EQUAL_MINIMA), "same essential infimum"),
+        (lambda: bounds.prop_4_3(9, 0.1, 1, *NOT_ALIGNED), "best mean must also have"),
+        (lambda: bounds.prop_4_3(9, 0.1, 1, [0, 0], [0, 0.1]), "no regret to bound"),
+        (lambda: bounds.prop_4_3(9, 0.1, 1, [0.1, 0.2], [0, 0.1]), "mean_gaps must be 0 for"),
+        (lambda: bounds.prop_4_3(9, 0.1, 1, [0, -0.2], [0, 0.1]), "mean_gaps must be >= 0"),
+        (lambda: bounds.prop_4_3(9, 0.1, 1, 0.1, [0, 0.1]), "at least 2 arms"),
+        (lambda: bounds.prop_4_3_expectation(3, 0.1, *GAPS), "t must be at least 20"),
+        (lambda: bounds.prop_4_3_least_t(1, *GAPS, condition="p"), "condition must be one of"),
+        (lambda: bounds.prop_4_4(9, 0.1, 1, *TWICE_THE_MARGIN), "0.2 > 0.1 at arm 1"),
+        (lambda: bounds.prop_4_4_expectation(20, 0.1, *GAPS), r"t must be above 20"),
+        (lambda: bounds.constant_bound(0, *GAPS), "A must be > 0"),
+        (lambda: bounds.constant_bound_margins(1, *TWICE_THE_MARGIN), "0.2 > 0.1 at arm 1"),
+        (lambda: bounds.constant_bound_probability(2, 1, *GAPS), "delta must be in"),
+        (lambda: bounds.ScaledGeometricSum([0.1], [0]), r"p must be in \(0, 1\], got 0"),
+        (lambda: bounds.ScaledGeometricSum([-1], [1]), "scales must be >= 0"),
+        (lambda: bounds.ScaledGeometricSum([], []), "at least 1 number"),
+        (lambda: bounds.ScaledGeometricSum([1], [1]).quantile_bounds(1), "q must be in"),
+        (lambda: bounds.proportion_interval(11, 10), "successes must be in 0, ..., 10, got 11"),
+        (lambda: bounds.interval_coverage(0.5, 10, 1), "confidence must be in"),
+        (lambda: bounds.shared_minimum_share(0, 1), "density_1 must be > 0"),
+        (lambda: bounds.stopping_probabilities(STUCK, "none"), "ties must be one of"),
+        (lambda: bounds.limit_regret(STUCK), "linear_asymptote"),
+        (lambda: bounds.marab_stuck_probability(STUCK, 1.5), r"alpha must be a number in \(0, 1\)"),
+        (lambda: bounds.marab_stuck_probability(STUCK, 0.5, 3), r"rewards must be .* \[1, 2\]"),
+    ],
+)
+def test_bad_input_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_problems_that_break_an_assumption_are_refused():
+    same = Problem([arms.Uniform(0, 1), arms.Uniform(0, 0.5)])
+    with pytest.raises(ValueError, match="one mean for all arms"):
+        bounds.linear_asymptote(same)
+    with pytest.raises(ValueError, match="arm of lower mean"):
+        bounds.limit_regret(Problem(arms.Uniform([0, 0], [1, 1])))
+    with pytest.raises(ValueError, match="single arm of best CVaR"):
+        bounds.marab_stuck_probability(Problem(arms.Uniform([0, 0], [1, 1])), 0.5)
+
+
+def test_random_aligned_problems_meet_the_assumptions():
+    made = problems.aligned_uniform(200, seed=4, n_arms=6)
+    assert all(bounds.assumptions(p).prop_4_3 for p in made)
+    assert len({int(p.means.argmax()) for p in made}) == 6
+    again = problems.aligned_uniform(200, seed=4, n_arms=6)[7]
+    assert np.array_equal(again.means, made[7].means)
