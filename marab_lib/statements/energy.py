@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from .. import _validate, data, policies, risk
 from ..energy import RewardTable
+from .rules import Above, Below, Findings
 
 if TYPE_CHECKING:
     import pandas
@@ -153,8 +154,6 @@ class _Evidence:
     steps: np.ndarray
     curves: np.ndarray  # (1 + resamples, checkpoint), the mean regret curve of ExpExp
     tau: float
-    confidence: float
-    rows: list[dict] = field(default_factory=list)
 
     def of(self, title: str) -> np.ndarray:
         return np.array([name.split("(")[0] == title for name in self.names])
@@ -164,33 +163,16 @@ class _Evidence:
         mine = self.of(title)
         return self.regret[mine].min(axis=0), self.tail[mine].max(axis=0)
 
-    def add(self, key: str, statement: str, values: np.ndarray, limit: float, above: bool) -> None:
-        low, high = np.quantile(values[1:], [(1 - self.confidence) / 2, (1 + self.confidence) / 2])
-        supported, refuted = (low > limit, high < limit) if above else (high < limit, low > limit)
-        self.rows.append(
-            {
-                "key": key,
-                "statement": statement,
-                "value": values[0],
-                "low": low,
-                "high": high,
-                "holds if": f"{'>' if above else '<'} {limit:g}",
-                "verdict": "holds" if supported else "fails" if refuted else "open",
-            }
-        )
-
 
 def _evidence(
     result: xarray.Dataset,
     mv_lcb: str,
     kind: str,
     alpha: float,
-    confidence: float,
     resamples: int,
     seed: int,
 ) -> _Evidence:
     _validate.choice("mv_lcb", mv_lcb, _READINGS)
-    confidence = _validate.number("confidence", confidence, 0, 1, open_low=True, open_high=True)
     resamples = _validate.whole("resamples", resamples, 1)
     names = _compared(result, mv_lcb)
     runs = result.sizes["run"]
@@ -214,7 +196,6 @@ def _evidence(
         steps=result["checkpoint"].values,
         curves=weights @ curves.sel(policy=exploring).mean("policy").values,
         tau=policies.ExpExp().parameters(k, horizon)[1],
-        confidence=confidence,
     )
 
 
@@ -248,7 +229,7 @@ def statements(
     confidence: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
-) -> pandas.DataFrame:
+) -> Findings:
     """Each statement of section 5.3 as a number with its interval.
 
     Parameters
@@ -274,9 +255,8 @@ def statements(
 
     Returns
     -------
-    DataFrame
-        A row a statement, by key: statement, value, low, high, "holds if", and the verdict:
-        "holds" or "fails" if the whole interval does, else "open".
+    Findings
+        By key; ``frame()`` shows them as a table.
 
     Raises
     ------
@@ -288,12 +268,12 @@ def statements(
     >>> from marab_lib import problems, simulate
     >>> result = simulate(problems.energy(), figure_4_policies(), 400, runs=10, seed=1,
     ...                   record=("rewards", "arms"))
-    >>> statements(result).loc["MV-LCB regret", "holds if"]
-    '> 0'
+    >>> print(statements(result)["MV-LCB regret"].rule)
+    > 0
     """
-    import pandas
 
-    e = _evidence(result, mv_lcb, kind, alpha, confidence, resamples, seed)
+    e = _evidence(result, mv_lcb, kind, alpha, resamples, seed)
+    found = Findings(confidence)
     ucb, mv, marab = e.of("UCB"), e.of("MV-LCB"), e.of("MaRaB")
     uniform = e.regret[e.names.index("UCB(C=1000)")]
     span = np.ptp(e.tail[~mv], axis=0)
@@ -302,53 +282,53 @@ def statements(
     tuned = np.array([e.best(title) for title in ("UCB", "ExpExp", "MaRaB", "MIN")])
 
     value = e.regret[~ucb].min(axis=0) - ucb_regret
-    e.add("UCB least", "least regret of all others - UCB's at its best C", value, 0, True)
+    found.add("UCB least", "least regret of all others - UCB's at its best C", value, Above(0))
 
     mv_regret, mv_tail = e.best("MV-LCB")
     text = "MV-LCB's least regret - the largest of the others at their best"
-    e.add("MV-LCB regret", text, mv_regret - tuned[:, 0].max(axis=0), 0, True)
+    found.add("MV-LCB regret", text, mv_regret - tuned[:, 0].max(axis=0), Above(0))
     text = "MV-LCB's least regret - the largest of all others at any setting"
-    e.add("MV-LCB regret, all", text, mv_regret - e.regret[~mv].max(axis=0), 0, True)
+    found.add("MV-LCB regret, all", text, mv_regret - e.regret[~mv].max(axis=0), Above(0))
     text = "lowest tail of the others at their best - MV-LCB's best"
-    e.add("MV-LCB tail", text, tuned[:, 1].min(axis=0) - mv_tail, 0, True)
+    found.add("MV-LCB tail", text, tuned[:, 1].min(axis=0) - mv_tail, Above(0))
     text = "lowest tail of all others at any setting - MV-LCB's best"
-    e.add("MV-LCB tail, all", text, e.tail[~mv].min(axis=0) - mv_tail, 0, True)
+    found.add("MV-LCB tail, all", text, e.tail[~mv].min(axis=0) - mv_tail, Above(0))
 
     at, before, after = bend(e.steps, e.curves)
     text = "distance of ExpExp's bend from the end of its exploration, as a share"
-    e.add("ExpExp bend", text, abs(at / e.tau - 1), margin, False)
-    e.add("ExpExp flat", "its slope after the bend / before", after / before, margin, False)
+    found.add("ExpExp bend", text, abs(at / e.tau - 1), Below(margin))
+    found.add("ExpExp flat", "its slope after the bend / before", after / before, Below(margin))
 
     marab_tails = e.tail[marab]
     text = "MaRaB's tail at its best - UCB's at the C of least regret"
-    e.add("MaRaB tail", text, marab_tails.max(axis=0) - ucb_tail, 0, True)
+    found.add("MaRaB tail", text, marab_tails.max(axis=0) - ucb_tail, Above(0))
     text = "the same with MaRaB's worst setting"
-    e.add("MaRaB tail, all", text, marab_tails.min(axis=0) - ucb_tail, 0, True)
+    found.add("MaRaB tail, all", text, marab_tails.min(axis=0) - ucb_tail, Above(0))
     text = "MaRaB's worst tail - the best of ExpExp and MV-LCB"
     rivals = np.maximum(e.best("ExpExp")[1], mv_tail)
-    e.add("MaRaB over rivals", text, marab_tails.min(axis=0) - rivals, 0, True)
+    found.add("MaRaB over rivals", text, marab_tails.min(axis=0) - rivals, Above(0))
     text = "largest change of MaRaB's tail with C, as a share of the range"
-    e.add("MaRaB any C", text, _change_with_c(e) / span, margin, False)
+    found.add("MaRaB any C", text, _change_with_c(e) / span, Below(margin))
 
     smallest = np.array(["alpha=0.001" in name for name in e.names])
     minimum = e.names.index("MIN")
     text = "tails of MIN and MaRaB (.1%) apart, as a share of the range"
     apart = abs(e.tail[smallest] - e.tail[minimum]).max(axis=0)
-    e.add("MIN tail", text, apart / span, margin, False)
+    found.add("MIN tail", text, apart / span, Below(margin))
     text = "regrets of MIN and MaRaB (.1%) apart, as a share of uniform play's"
     apart = abs(e.regret[smallest] - e.regret[minimum]).max(axis=0)
-    e.add("MIN regret", text, apart / uniform, margin, False)
+    found.add("MIN regret", text, apart / uniform, Below(margin))
     text = "share of pulls on which MaRaB (.1%) plays MIN's arm"
-    e.add("MIN pulls", text, e.same[smallest].min(axis=0), 1 - margin, True)
+    found.add("MIN pulls", text, e.same[smallest].min(axis=0), Above(1 - margin))
 
     increase = e.regret[marab] - ucb_regret
     text = "MaRaB's regret at its best - UCB's at its best"
-    e.add("increase", text, increase.min(axis=0), 0, True)
+    found.add("increase", text, increase.min(axis=0), Above(0))
     text = "the same, as a share of uniform play's"
-    e.add("increase slight", text, increase.min(axis=0) / uniform, margin, False)
+    found.add("increase slight", text, increase.min(axis=0) / uniform, Below(margin))
     text = "the same at MaRaB's worst setting"
-    e.add("increase slight, all", text, increase.max(axis=0) / uniform, margin, False)
-    return pandas.DataFrame(e.rows).set_index("key")
+    found.add("increase slight, all", text, increase.max(axis=0) / uniform, Below(margin))
+    return found
 
 
 HOURS_A_YEAR = 8760  # MWh a year too, since the mean demand is 1 MW
