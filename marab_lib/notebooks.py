@@ -24,7 +24,18 @@ from papermill.exceptions import PapermillExecutionError, strip_color
 
 from .outputs import replace_when_done
 
-__all__ = ["FOLDER", "CellError", "Notebook", "Parameter", "find", "load", "pick", "run", "save"]
+__all__ = [
+    "FOLDER",
+    "CellError",
+    "Notebook",
+    "Parameter",
+    "clean_environment",
+    "find",
+    "load",
+    "pick",
+    "run",
+    "save",
+]
 
 FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
 _KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -149,8 +160,21 @@ class Notebook:
 
 
 def load(path: Path) -> Notebook:
-    """Read what a notebook says of itself."""
-    content = nbformat.read(path, as_version=4)
+    """Read what a notebook says of itself.
+
+    Parameters
+    ----------
+    path : Path
+
+    Raises
+    ------
+    ValueError
+        If the file is not a notebook.
+    """
+    try:
+        content = nbformat.read(path, as_version=4)
+    except (ValueError, nbformat.ValidationError) as error:
+        raise ValueError(f"{path} is not a notebook: {str(error)[:80]}") from None
     about = content.metadata.get("marab", {})
     headings = (
         line.lstrip("# ").strip()
@@ -172,24 +196,39 @@ def load(path: Path) -> Notebook:
 def find(folder: Path = FOLDER) -> list[Notebook]:
     """All numbered notebooks of a folder, in order.
 
+    Parameters
+    ----------
+    folder : Path
+        Default: that of the project.
+
     Raises
     ------
     LookupError
         If there is none.
     """
-    paths = sorted(path for path in folder.glob("[0-9][0-9]_*.ipynb"))
+    paths = sorted(folder.glob("[0-9][0-9]_*.ipynb"))
     if not paths:
         raise LookupError(f"no notebook NN_*.ipynb in {folder}")
     return [load(path) for path in paths]
 
 
 def pick(text: str, notebooks: list[Notebook]) -> Notebook:
-    """The notebook that a number, a name or a part of a name stands for.
+    """The one of some notebooks that a number, a name or a part of a name stands for.
+
+    Parameters
+    ----------
+    text : str
+    notebooks : list of Notebook
 
     Raises
     ------
     LookupError
         If it is none or more than one of them.
+
+    Examples
+    --------
+    >>> pick("6", find()).name
+    '06_proof_of_concept'
     """
     wanted = Path(text).name.removesuffix(".ipynb")
     exact = [n for n in notebooks if wanted.zfill(2) in (n.name, n.name[:2])]

@@ -89,6 +89,13 @@ def test_a_folder_without_notebooks_is_an_error(tmp_path, run, capsys):
     assert "no notebook" in capsys.readouterr().err
 
 
+def test_a_file_that_is_no_notebook_is_an_error(write_notebook, run, capsys):
+    path = write_notebook("05_marab")
+    path.write_text(path.read_text()[:100])
+    assert run("list") == 2
+    assert "05_marab.ipynb is not a notebook" in capsys.readouterr().err
+
+
 # --- parameters ---------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ import xarray as xr
 
 from marab_lib import policies, problems, simulate
 from marab_lib.outputs import Outputs, load_dataset, replace_when_done, save_dataset
+from marab_lib.plots import use_style
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
@@ -66,6 +67,15 @@ def test_the_same_figure_gives_the_same_bytes(tmp_path, monkeypatch):
     for name in ("06_line.png", "06_line.pdf"):
         one, two = ((tmp_path / f / "figures" / name).read_bytes() for f in ("one", "two"))
         assert one == two
+
+
+def test_the_style_does_not_depend_on_the_users_own_settings():
+    with plt.rc_context():
+        use_style()
+        wanted = dict(plt.rcParams)
+    with plt.rc_context({"lines.linestyle": ":", "axes.facecolor": "red", "font.family": "serif"}):
+        use_style()
+        assert dict(plt.rcParams) == wanted
 
 
 def test_without_a_folder_nothing_is_written(tmp_path, monkeypatch):

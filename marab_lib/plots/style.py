@@ -43,8 +43,8 @@ _OTHER = ("#777777", (0, (2, 2)), "h")
 
 
 def use_style() -> None:
-    """Set the project's style for all figures that follow."""
-    plt.style.use(Path(__file__).with_name("marab.mplstyle"))
+    """Set the project's style for all figures that follow, whatever the user's own settings."""
+    plt.style.use(["default", Path(__file__).with_name("marab.mplstyle")])
 
 
 def policy_style(name: str) -> dict[str, object]:
