@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _validate, policies, regret
+from . import _validate, policies, regret, risk
 from .policies import Policy
 from .problems import Problem
 from .simulate import simulate
@@ -18,16 +18,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "by_chunks",
+    "change_intervals",
     "distance_between_settings",
     "extra_policies",
     "figure_2_policies",
     "figure_3_policies",
     "final_regrets",
     "goal_and_learning",
+    "origin_table",
     "regret_statements",
     "representative_problems",
     "reward_statements",
     "reward_summary",
+    "tail_differences",
     "tune",
     "uniform_regret",
 ]
@@ -564,8 +567,8 @@ def reward_summary(groups: dict[str, list[Policy]], tau: int) -> Callable:
         horizon, k = rewards.shape[-1], result.sizes["arm"]
         order = np.argsort(rewards, axis=-1)
         ordered = np.take_along_axis(rewards, order, axis=-1)
-        # v_alpha of a run: the reward of rank ceil(alpha T), exact for the decimal levels here.
-        ranks = [max(1, int(np.ceil(round(a * horizon, 9)))) - 1 for a in LEVELS]
+        # v_alpha of a run: the reward of rank ceil(alpha T).
+        ranks = [_rank(level, horizon) - 1 for level in LEVELS]
         names = result.policy.values.tolist()
         curves = ordered.mean(axis=2)
         change = np.stack([
@@ -594,6 +597,100 @@ def reward_summary(groups: dict[str, list[Policy]], tau: int) -> Callable:
         )  # fmt: skip
 
     return summary
+
+
+def origin_table(origin: xarray.DataArray) -> pandas.DataFrame:
+    """Shares of the worst rewards by origin, a row a policy, from the ``origin`` of a summary.
+
+    Parameters
+    ----------
+    origin : DataArray (policy, phase, arm)
+    """
+    import pandas
+
+    names = [f"{p}, {a} arm" for p in origin.phase.values for a in origin.arm.values]
+    values = origin.transpose("policy", "phase", "arm").values.reshape(-1, len(names))
+    return pandas.DataFrame(values, index=origin.policy.values, columns=names)
+
+
+def tail_differences(
+    ordered: xarray.DataArray, group: Sequence[Policy], other: str = "ExpExp(rho=2)"
+) -> pandas.DataFrame:
+    """Quantile values v_alpha of some policies minus those of another, paired by run.
+
+    Parameters
+    ----------
+    ordered : DataArray (policy, problem, run, rank)
+        Of `regret.sorted_rewards`.
+    group : sequence of Policy
+    other : str
+        Name of the policy to compare with.
+
+    Returns
+    -------
+    DataFrame
+        A row a policy and problem; by level, the mean and its standard error as text.
+    """
+    import pandas
+
+    horizon = ordered.sizes["rank"]
+    rows = {}
+    for policy in group:
+        for problem in ordered.problem.values:
+            at = ordered.sel(problem=problem)
+            found = [
+                regret.paired_difference(at.sel(rank=_rank(level, horizon)), policy.name, other)
+                for level in LEVELS
+            ]
+            rows[policy.name, problem] = [f"{float(m):+.3f} ± {float(e):.3f}" for m, e in found]
+    columns = [f"{level:.0%}" for level in LEVELS]
+    return pandas.DataFrame.from_dict(rows, orient="index", columns=columns)
+
+
+def change_intervals(
+    ordered: xarray.DataArray,
+    groups: dict[str, list[Policy]],
+    *,
+    confidence: float = 0.95,
+    resamples: int = 500,
+    seed: int = 0,
+) -> pandas.DataFrame:
+    """`distance_between_settings` on each problem, with a bootstrap interval over the runs.
+
+    Parameters
+    ----------
+    ordered : DataArray (policy, problem, run, rank)
+        Of `regret.sorted_rewards`.
+    groups : dict
+        As `figure_3_policies` gives it.
+    confidence, resamples, seed
+        Of the percentile intervals.
+
+    Returns
+    -------
+    DataFrame
+        A row a family and problem: value, low, high.
+    """
+    import pandas
+
+    confidence = _validate.number("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    runs = ordered.sizes["run"]
+    drawn = np.random.default_rng(seed).integers(runs, size=(resamples, runs))
+    ends = [(1 - confidence) / 2, (1 + confidence) / 2]
+    rows = {}
+    for family, listed in groups.items():
+        lines = ordered.sel(policy=[p.name for p in listed])
+        for problem in ordered.problem.values:
+            of_runs = lines.sel(problem=problem).transpose("policy", "run", "rank").values
+            value = distance_between_settings(of_runs.mean(axis=1))
+            many = [distance_between_settings(of_runs[:, d].mean(axis=1)) for d in drawn]
+            rows[family, problem] = [value, *np.quantile(many, ends)]
+    return pandas.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high"])
+
+
+def _rank(level: float, horizon: int) -> int:
+    """ceil(level T), counted from 1."""
+    return max(1, risk.ceil_share(level, horizon))
 
 
 def _rank_correlation(values: np.ndarray) -> float:
@@ -629,7 +726,7 @@ def reward_statements(
     _validate.number("high_variance", high_variance, 0, 1, open_high=True)
     table = _Table(summary.sizes["problem"], confidence, resamples, seed)
     variance = summary.variance.values
-    cut = np.quantile(variance, high_variance)
+    high = variance > np.quantile(variance, high_variance)
     for alpha in (0.2, 0.01, 0.001):
         _tails(table, summary["quantile"], f"MaRaB(alpha={alpha:g}, C=1e-06)")
     change = {f: summary.change.sel(family=f).values for f in summary.family.values}
@@ -639,22 +736,20 @@ def reward_statements(
         sign = (-np.inf, 0) if family == "MaRaB" else (0, np.inf)
         table.add(f"{family}, {parameter} and variance", text,
                   table.each(both, _rank_correlation), *sign)  # fmt: skip
-    both = np.stack([change["MaRaB"] - change["UCB"], variance > cut])
-    table.add("MaRaB robust", "change of the rewards with alpha - UCB's with C, high variance",
-              table.each(both, _mean_where), -np.inf, 0)  # fmt: skip
+    # Of the problems of high variance, resampled among themselves.
+    of_high = _Table(int(high.sum()), confidence, resamples, seed)
+    of_high.add("MaRaB robust", "change of the rewards with alpha - UCB's with C, high variance",
+                of_high.mean((change["MaRaB"] - change["UCB"])[high]), -np.inf, 0)  # fmt: skip
     regrets = {r: summary.regret.sel(policy=f"MV-LCB(rho={r:g})").values for r in (1, 2, 10)}
     ends = np.minimum(regrets[1], regrets[10]) - regrets[2]
-    table.add("MV-LCB, medium rho", "best regret at rho 1 and 10 - at rho 2, high variance",
-              table.each(np.stack([ends, variance > cut]), _mean_where), 0, np.inf)  # fmt: skip
+    of_high.add("MV-LCB, medium rho", "best regret at rho 1 and 10 - at rho 2, high variance",
+                of_high.mean(ends[high]), 0, np.inf)  # fmt: skip
+    table.rows += of_high.rows
     origin = summary.origin.sum("arm")
     early = origin.sel(policy="ExpExp(rho=2)", phase=["first", "early"]).sum("phase").values
     table.add("ExpExp explores", "share of its worst rewards from the exploration",
               table.mean(early), 0.5, 1)  # fmt: skip
     return table.frame()
-
-
-def _mean_where(values: np.ndarray) -> float:
-    return float(values[0][values[1] > 0].mean())
 
 
 def _tails(table: _Table, quantiles: xarray.DataArray, name: str) -> None:
