@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 import xarray
 
-from marab_lib import Problem, arms, artificial, policies, problems, regret, simulate
+from marab_lib import Problem, arms, policies, problems, regret, simulate
+from marab_lib.chunks import by_chunks
+from marab_lib.statements import artificial
 
 NAMES = ["UCB", "MaRaB", "MV-LCB", "ExpExp"]
 
@@ -161,9 +163,7 @@ def test_chunks_give_what_one_call_gives(listed):
 
     whole = simulate(listed, chosen, 200, 2, 9, record=("rewards",))
     for size in (1, 5, 50):
-        parts = artificial.by_chunks(
-            listed, chosen, 200, 2, 9, keep, size=size, record=("rewards",)
-        )
+        parts = by_chunks(listed, chosen, 200, 2, 9, keep, size=size, record=("rewards",))
         for name in ("rewards", "pulls"):
             np.testing.assert_array_equal(parts[name].transpose(*whole[name].dims), whole[name])
 
@@ -171,9 +171,7 @@ def test_chunks_give_what_one_call_gives(listed):
 def test_chunks_of_problems_without_streams():
     plain = [Problem(arms.Uniform([0.0, 0.1], 1.0)) for _ in range(3)]
     whole = simulate(plain, policies.MIN(), 50, 2, 9, record="rewards")
-    parts = artificial.by_chunks(
-        plain, [policies.MIN()], 50, 2, 9, lambda part, _: part[["rewards"]], size=2
-    )
+    parts = by_chunks(plain, [policies.MIN()], 50, 2, 9, lambda part, _: part[["rewards"]], size=2)
     np.testing.assert_array_equal(parts.rewards.transpose(*whole.rewards.dims), whole.rewards)
 
 
@@ -263,6 +261,6 @@ def test_bad_results_are_named(listed, result):
     with pytest.raises(ValueError, match="problems must be at least 2 for an interval, got 1"):
         artificial.regret_statements(result.isel(problem=[0]), listed[:1])
     with pytest.raises(ValueError, match="size must be a whole number >= 1, got 0"):
-        artificial.by_chunks(listed, [policies.MIN()], 50, 1, 0, lambda *_: None, size=0)
+        by_chunks(listed, [policies.MIN()], 50, 1, 0, lambda *_: None, size=0)
     with pytest.raises(ValueError, match=r"shares must be a number in \[0, 1\], got 2"):
         artificial.representative_problems(listed, [2])

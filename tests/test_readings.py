@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from marab_lib import artificial, data, problems, readings, simulate
+from marab_lib import data, problems, readings, simulate
+from marab_lib.statements import artificial
 
 
 @pytest.fixture(scope="module")

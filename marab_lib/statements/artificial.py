@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _validate, policies, regret, risk
-from .policies import Policy
-from .problems import Problem
-from .simulate import simulate
+from .. import _validate, policies, regret, risk, simulate
+from ..policies import Policy
+from ..problems import Problem
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
 __all__ = [
-    "by_chunks",
     "change_intervals",
     "distance_between_settings",
     "extra_policies",
@@ -461,62 +459,6 @@ def representative_problems(
     return [int(np.abs(variances - value).argmin()) for value in wanted]
 
 
-def by_chunks(
-    problems: Sequence[Problem],
-    policies: Sequence[Policy],
-    horizon: int,
-    runs: int,
-    seed: int,
-    reduce: Callable[[xarray.Dataset, Sequence[Problem]], xarray.Dataset],
-    *,
-    size: int = 50,
-    record: Sequence[str] = ("rewards", "arms"),
-    threads: int | None = None,
-) -> xarray.Dataset:
-    """Simulate some problems at a time and keep of each part only what `reduce` makes of it.
-
-    The rewards are those of one call for all problems, whatever the size of the parts.
-
-    Parameters
-    ----------
-    problems, policies, horizon, runs, seed, record, threads
-        See `simulate`.
-    reduce : callable
-        Gets the result of a part and its problems; returns a Dataset with dimension ``problem``.
-    size : int
-        Problems a part; memory grows with it.
-
-    Returns
-    -------
-    Dataset
-        The parts one after the other along ``problem``.
-
-    Examples
-    --------
-    >>> from marab_lib import policies, problems
-    >>> def least(result, _):
-    ...     return result.rewards.min(["run", "step"]).to_dataset(name="least")
-    >>> by_chunks(problems.artificial(5, 0), [policies.MIN()], 100, 2, 0, least, size=2).least.shape
-    (1, 5)
-    """
-    import xarray
-
-    size = _validate.whole("size", size, 1)
-    numbered = [
-        p if p.stream is not None else Problem(p._laws, p.name, stream=(i,))
-        for i, p in enumerate(problems)
-    ]
-    parts = []
-    for begin in range(0, len(numbered), size):
-        listed = numbered[begin : begin + size]
-        result = simulate(
-            listed, policies, horizon, runs, seed, record=record, checkpoints=1, threads=threads
-        )
-        part = reduce(result, listed)
-        parts.append(part.assign_coords(problem=np.arange(begin, begin + len(listed))))
-    return xarray.concat(parts, "problem", data_vars="minimal", coords="minimal", compat="override")
-
-
 def distance_between_settings(ordered: np.ndarray) -> np.ndarray:
     """Largest mean difference between two of the curves of sorted rewards of one policy.
 
@@ -540,7 +482,7 @@ def distance_between_settings(ordered: np.ndarray) -> np.ndarray:
 
 
 def reward_summary(groups: dict[str, list[Policy]], tau: int) -> Callable:
-    """What `by_chunks` keeps for the statements of section 5.2.2.
+    """What `chunks.by_chunks` keeps for the statements of section 5.2.2.
 
     Parameters
     ----------
@@ -552,8 +494,8 @@ def reward_summary(groups: dict[str, list[Policy]], tau: int) -> Callable:
     Returns
     -------
     callable
-        For `by_chunks`. Its Dataset holds ``quantile`` (policy, problem, level), the mean over runs
-        of the quantile values v_alpha of a run's rewards; ``regret`` (policy, problem),
+        For `chunks.by_chunks`. Its Dataset holds ``quantile`` (policy, problem, level), the mean
+        over runs of the quantile values v_alpha of a run's rewards; ``regret`` (policy, problem),
         theoretical; ``change`` (family, problem), see `distance_between_settings`; ``origin``
         (policy, problem, phase, arm), the shares of the lowest 5 % of the rewards by where they
         come from: "first" (a first pull), "early" (up to tau), "late", and "best" (the arm of best
@@ -711,7 +653,7 @@ def reward_statements(
 
     Parameters
     ----------
-    summary : Dataset of `by_chunks` with `reward_summary`
+    summary : Dataset of `chunks.by_chunks` with `reward_summary`
         On the policies of `figure_3_policies`.
     high_variance : float
         Problems whose best arm's variance is above this quantile count as of high variance.
