@@ -508,6 +508,7 @@ _SIMULATE = types.void(
     _I1,  # tail sizes for n = 0..horizon, or empty
     types.int64,  # what is subtracted from the 1-based t
     types.int64,  # first pulls
+    types.int64,  # and how many rounds of them
     types.int64,  # ties
     _I2,  # kinds[problem, arm]
     _I2,  # starts
@@ -536,6 +537,7 @@ def _simulate(
     tail_sizes,
     t_offset,
     first_pulls,
+    rounds,
     ties,
     kinds,
     starts,
@@ -586,8 +588,8 @@ def _simulate(
                 state[0].tail_t = tail_sizes[t]
             # Called during the first pulls too, so that a policy with a memory misses no reward.
             index_function(t, arms, state, params, memory, history)
-            if step < k and first_pulls != NO_FIRST_PULLS:
-                i = order[step]
+            if step < rounds * k and first_pulls != NO_FIRST_PULLS:
+                i = order[step % k]
             else:
                 i = _best_arm(arms, ties, state)
             x = reward(

@@ -58,6 +58,7 @@ _FIRST_PULLS = {
     "random": _kernels.SHUFFLED,
     "none": _kernels.NO_FIRST_PULLS,
 }
+_CONSTANTS = ("outside", "inside")
 _TIES = {"lowest": _kernels.LOWEST, "highest": _kernels.HIGHEST, "random": _kernels.RANDOM}
 
 
@@ -89,6 +90,8 @@ class Policy:
         Order in which each arm is pulled once before the index decides.
     ties : {"lowest", "highest", "random"}
         Which of the arms with the largest index is played.
+    rounds : int
+        How often each arm is pulled, round after round, before the index decides. Default 1.
     label : str, optional
         Name in results. Default the title and the parameters.
     """
@@ -96,6 +99,7 @@ class Policy:
     time: str = field(default="next", kw_only=True)
     first_pulls: str = field(default="ascending", kw_only=True)
     ties: str = field(default="lowest", kw_only=True)
+    rounds: int = field(default=1, kw_only=True)
     label: str | None = field(default=None, kw_only=True)
 
     title = ""  # name in figures and results, without parameters
@@ -109,6 +113,7 @@ class Policy:
         _validate.choice("time", self.time, _TIMES)
         _validate.choice("first_pulls", self.first_pulls, _FIRST_PULLS)
         _validate.choice("ties", self.ties, _TIES)
+        _validate.whole("rounds", self.rounds, 1, 2**31 - 1)
         self._check()
 
     def _check(self) -> None:
@@ -140,9 +145,14 @@ class Policy:
         """What decides the policy's choices, besides its parameters for a horizon."""
         return type(self).__name__, self.title, self.alpha, self.share, self.kernel_options()
 
-    def kernel_options(self) -> tuple[int, int, int]:
+    def kernel_options(self) -> tuple[int, int, int, int]:
         """The shared options as the compiled loop takes them."""
-        return _TIMES[self.time], _FIRST_PULLS[self.first_pulls], _TIES[self.ties]
+        return _TIMES[self.time], _FIRST_PULLS[self.first_pulls], self.rounds, _TIES[self.ties]
+
+
+def _outside(C: float, constant: str) -> float:
+    """The factor before the square root."""
+    return C if constant == "outside" else math.sqrt(C)
 
 
 @jit()
@@ -161,6 +171,9 @@ class UCB(Policy):
     C : float
         Weight of the exploration, >= 0. Default 1e-3, the value of figure 2; Auer et al. analyse
         sqrt(2).
+    constant : {"outside", "inside"}
+        Where C stands: before the square root, as the paper has it (default), or under it, as
+        other authors write UCB. Under it, C acts as its own square root would outside.
 
     References
     ----------
@@ -168,14 +181,16 @@ class UCB(Policy):
     """
 
     C: float = 1e-3
+    constant: str = field(default="outside", kw_only=True)
     title = "UCB"
     index_function = staticmethod(_ucb)
 
     def _check(self) -> None:
         _validate.number("C", self.C, 0)
+        _validate.choice("constant", self.constant, _CONSTANTS)
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
-        return (self.C,)
+        return (_outside(self.C, self.constant),)
 
 
 @jit()
@@ -345,12 +360,15 @@ class MaRaB(Policy):
         How alpha n and alpha t are made whole. The paper takes the ceiling.
     estimator : {"cvar", "quantile"}
         Mean of the tail, or its largest reward. The paper takes the mean.
+    constant : {"outside", "inside"}
+        Whether C stands before the square root, as in eq. 2 (default), or under it.
     """
 
     alpha: float | str | Fraction = 0.2
     C: float = 1e-6
     share: str = field(default="ceil", kw_only=True)
     estimator: str = field(default="cvar", kw_only=True)
+    constant: str = field(default="outside", kw_only=True)
     title = "MaRaB"
 
     def identity(self) -> object:
@@ -361,13 +379,14 @@ class MaRaB(Policy):
         _validate.number("C", self.C, 0)
         _validate.choice("share", self.share, ("ceil", "floor", "round"))
         _validate.choice("estimator", self.estimator, ("cvar", "quantile"))
+        _validate.choice("constant", self.constant, _CONSTANTS)
 
     @property
     def index_function(self) -> Callable:
         return _marab if self.estimator == "cvar" else _marab_quantile
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
-        return (self.C,)
+        return (_outside(self.C, self.constant),)
 
 
 @jit()
@@ -422,7 +441,7 @@ def _exp_exp(t, arms, state, params, memory, history):
     if state[0].pulls < tau:  # explore: the arm that was pulled least
         for a in arms:
             a.index = -a.n
-    elif memory[0] == 0.0:  # first pull after the exploration: the best mean-variance
+    elif memory[0] == 0.0 or params[2] == 1.0:  # the best mean-variance, once or ever again
         memory[0] = 1.0
         for a in arms:
             a.index = rho * a.mean - a.var
@@ -444,6 +463,9 @@ class ExpExp(Policy):
     tau : float, optional
         Number of pulls of the exploration, all arms together, in [K, T]; its whole part counts.
         Default K (T / 14)**(2/3), or T where that is less.
+    exploit : {"fixed", "updated"}
+        After the exploration, keep to the arm that is best then (default), or choose anew before
+        each pull from all rewards so far.
 
     References
     ----------
@@ -452,6 +474,7 @@ class ExpExp(Policy):
 
     rho: float = 2.0
     tau: float | None = None
+    exploit: str = field(default="fixed", kw_only=True)
     title = "ExpExp"
     index_function = staticmethod(_exp_exp)
 
@@ -459,13 +482,14 @@ class ExpExp(Policy):
         _validate.number("rho", self.rho, 0)
         if self.tau is not None:
             _validate.number("tau", self.tau, 1)
+        _validate.choice("exploit", self.exploit, ("fixed", "updated"))
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         tau = self.tau
         if tau is None:
             tau = min(horizon, max(n_arms, n_arms * (horizon / 14) ** (2 / 3)))
         _validate.number("tau", tau, n_arms, horizon)
-        return (self.rho, math.floor(tau))
+        return (self.rho, math.floor(tau), float(self.exploit == "updated"))
 
     def memory_size(self, n_arms: int, horizon: int) -> int:
         return 1

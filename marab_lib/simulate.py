@@ -292,7 +292,7 @@ def _play(
     setting: _Setting, policy: Policy, params: tuple[float, ...], begin: int, end: int
 ) -> _work.Arrays:
     """One task: some (problem, run) pairs of one policy."""
-    time, first_pulls, ties = policy.kernel_options()
+    time, first_pulls, rounds, ties = policy.kernel_options()
     tails = np.empty(0, dtype=np.int64)
     if policy.alpha is not None:
         tails = risk.tail_sizes(policy.alpha, setting.horizon, policy.share)
@@ -306,6 +306,7 @@ def _play(
         tails,
         time,
         first_pulls,
+        rounds,
         ties,
         setting.kinds,
         setting.starts,

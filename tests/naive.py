@@ -131,6 +131,7 @@ class Twin:
     """One run of one policy on one problem: `index(t)` from `self.rewards`."""
 
     first_pulls = True
+    rounds = 1
 
     def __init__(self, problem, seed: int, run: int, horizon: int, stream=(0,), **options) -> None:
         self.arms = problem.arms
@@ -153,8 +154,8 @@ class Twin:
         k = len(self.arms)
         for step in range(self.horizon):
             self.before(step + 1)
-            if self.first_pulls and step < k:
-                i = step
+            if self.first_pulls and step < k * self.rounds:
+                i = step % k
             else:
                 index = self.index(step + 1)
                 i = max(range(k), key=lambda j: (index[j], -j))
@@ -168,6 +169,11 @@ class Twin:
 class UCB(Twin):
     def index(self, t):
         return [mean(x) + self.C * math.sqrt(math.log(t) / len(x)) for x in self.rewards]
+
+
+class UCBInside(Twin):
+    def index(self, t):
+        return [mean(x) + math.sqrt(self.C * math.log(t) / len(x)) for x in self.rewards]
 
 
 class KLUCB(Twin):
@@ -186,6 +192,15 @@ class MaRaB(Twin):
         log = math.log(ceil(self.alpha, t))
         return [
             cvar(x, self.alpha) - self.C * math.sqrt(log / ceil(self.alpha, len(x)))
+            for x in self.rewards
+        ]
+
+
+class MaRaBInside(Twin):
+    def index(self, t):
+        log = math.log(ceil(self.alpha, t))
+        return [
+            cvar(x, self.alpha) - math.sqrt(self.C * log / ceil(self.alpha, len(x)))
             for x in self.rewards
         ]
 
@@ -209,6 +224,15 @@ class ExpExp(Twin):
         for i, x in zip(self.played[:tau], self.gains[:tau], strict=True):
             explored[i].append(x)
         return [self.rho * mean(x) - variance(x) for x in explored]
+
+
+class ExpExpUpdated(Twin):
+    def index(self, t):
+        k = len(self.arms)
+        tau = math.floor(k * (self.horizon / 14) ** (2 / 3))
+        if t <= tau:
+            return [float(i == (t - 1) % k) for i in range(k)]
+        return [self.rho * mean(x) - variance(x) for x in self.rewards]
 
 
 class EpsilonGreedy(Twin):

@@ -96,6 +96,10 @@ TWINS = [
     (policies.MaRaB(0.9, 1.0), naive.MaRaB, {"alpha": 0.9, "C": 1.0}),
     (policies.MVLCB(2.0), naive.MVLCB, {"rho": 2}),
     (policies.ExpExp(2.0), naive.ExpExp, {"rho": 2}),
+    (policies.UCB(0.04, constant="inside"), naive.UCBInside, {"C": 0.04}),
+    (policies.UCB(1e-3, rounds=3), naive.UCB, {"C": 1e-3, "rounds": 3}),
+    (policies.MaRaB(0.2, 0.01, constant="inside"), naive.MaRaBInside, {"alpha": 0.2, "C": 0.01}),
+    (policies.ExpExp(2.0, exploit="updated"), naive.ExpExpUpdated, {"rho": 2}),
 ]
 
 

@@ -55,6 +55,15 @@ def test_ucb_bonus_is_nothing_at_the_first_pull():
     assert indices(policies.UCB(5.0), 1, [[0.3], [0.4]]) == pytest.approx([0.3, 0.4])
 
 
+def test_constant_inside_the_root_by_hand():
+    # sqrt(.25 log 6 / 4) = .334642 and sqrt(.25 log 6) = .669284: as C = .5 outside.
+    got = indices(policies.UCB(0.25, constant="inside"), 6, [[0.2, 0.8, 0.4, 0.6], [0.4]])
+    assert got == pytest.approx([0.834642, 1.069283], abs=1e-6)
+    # MaRaB's case below with C = .01: as .1 outside.
+    got = indices(policies.MaRaB(0.5, 0.01, constant="inside"), 7, [[0.9, 0.1, 0.3], [0.6]])
+    assert got == pytest.approx([0.2 - 0.0832555, 0.6 - 0.1177410], abs=1e-6)
+
+
 def test_min_by_hand():
     assert indices(policies.MIN(), 6, [[0.2, 0.8], [0.4, 0.3]]) == [0.2, 0.3]
 
@@ -132,9 +141,9 @@ def test_exp_exp_phases_by_hand():
 
 def test_exp_exp_default_tau():
     # 20 (2000 / 14)^(2/3) = 546.5
-    assert policies.ExpExp().parameters(20, 2000) == (2.0, 546)
+    assert policies.ExpExp().parameters(20, 2000)[:2] == (2.0, 546)
     # For short horizons the formula exceeds T: then all is exploration.
-    assert policies.ExpExp().parameters(20, 30) == (2.0, 30)
+    assert policies.ExpExp().parameters(20, 30)[:2] == (2.0, 30)
 
 
 def test_kl_ucb_by_hand():
@@ -190,6 +199,23 @@ def test_order_of_first_pulls():
     assert sorted(played(policies.MIN(first_pulls="random"))[:4]) == [0, 1, 2, 3]
     # With none, MIN's untried arms have index +inf: the same order by ties.
     assert played(policies.MIN(first_pulls="none"))[:4] == [0, 1, 2, 3]
+
+
+def test_rounds_of_first_pulls():
+    assert played(policies.MIN(rounds=2))[:8] == [0, 1, 2, 3] * 2
+    assert played(policies.MIN(rounds=2, first_pulls="descending"))[:8] == [3, 2, 1, 0] * 2
+    assert policies.MIN(rounds=2).name == "MIN(rounds=2)"
+    assert policies.MIN(rounds=2).identity() != policies.MIN().identity()
+
+
+def test_exp_exp_may_go_on_choosing():
+    # After tau pulls arm 1 has the best 2 mean - var; once its mean falls, arm 0 has.
+    policy = policies.ExpExp(2.0, tau=2, exploit="updated")
+    before, after = [[0.5], [0.6]], [[0.5], [0.6, 0.2]]
+    assert indices(policy, 3, before) == pytest.approx([1.0, 1.2])
+    assert indices(policy, 4, after, memory=np.ones(1)) == pytest.approx([1.0, 0.8 - 0.04])
+    fixed = indices(policies.ExpExp(2.0, tau=2), 4, after, memory=np.ones(1), last_arm=1)
+    assert fixed == [0.0, 1.0]
 
 
 def test_random_first_pulls_differ_between_runs():
@@ -298,6 +324,10 @@ def test_alpha_outside_its_interval(alpha):
         (lambda: policies.UCB(time="soon"), "time must be one of 'next', 'done', got 'soon'"),
         (lambda: policies.UCB(ties="both"), "ties must be one of 'lowest'"),
         (lambda: policies.UCB(first_pulls="x"), "first_pulls must be one of 'ascending'"),
+        (lambda: policies.UCB(rounds=0), r"rounds must be a whole number in \[1, 2147483647\]"),
+        (lambda: policies.UCB(constant="x"), "constant must be one of 'outside', 'inside'"),
+        (lambda: policies.MaRaB(constant="x"), "constant must be one of 'outside', 'inside'"),
+        (lambda: policies.ExpExp(exploit="x"), "exploit must be one of 'fixed', 'updated'"),
         (lambda: policies.MaRaB(share="up"), "share must be one of 'ceil'"),
         (lambda: policies.MaRaB(estimator="x"), "estimator must be one of 'cvar'"),
     ],

@@ -1,0 +1,74 @@
+"""Simulations too large to keep: done in parts, of which only a summary stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import _validate
+from .policies import Policy
+from .problems import Problem
+from .simulate import simulate
+
+if TYPE_CHECKING:
+    import xarray
+
+__all__ = ["by_chunks"]
+
+
+def by_chunks(
+    problems: Sequence[Problem],
+    policies: Sequence[Policy],
+    horizon: int,
+    runs: int,
+    seed: int,
+    reduce: Callable[[xarray.Dataset, Sequence[Problem]], xarray.Dataset],
+    *,
+    size: int = 50,
+    record: Sequence[str] = ("rewards", "arms"),
+    threads: int | None = None,
+) -> xarray.Dataset:
+    """Simulate some problems at a time and keep of each part only what `reduce` makes of it.
+
+    The rewards are those of one call for all problems, whatever the size of the parts.
+
+    Parameters
+    ----------
+    problems, policies, horizon, runs, seed, record, threads
+        See `simulate`.
+    reduce : callable
+        Gets the result of a part and its problems; returns a Dataset with dimension ``problem``.
+    size : int
+        Problems a part; memory grows with it.
+
+    Returns
+    -------
+    Dataset
+        The parts one after the other along ``problem``.
+
+    Examples
+    --------
+    >>> from marab_lib import policies, problems
+    >>> def least(result, _):
+    ...     return result.rewards.min(["run", "step"]).to_dataset(name="least")
+    >>> by_chunks(problems.artificial(5, 0), [policies.MIN()], 100, 2, 0, least, size=2).least.shape
+    (1, 5)
+    """
+    import xarray
+
+    size = _validate.whole("size", size, 1)
+    numbered = [
+        p if p.stream is not None else Problem(p._laws, p.name, stream=(i,))
+        for i, p in enumerate(problems)
+    ]
+    parts = []
+    for begin in range(0, len(numbered), size):
+        listed = numbered[begin : begin + size]
+        result = simulate(
+            listed, policies, horizon, runs, seed, record=record, checkpoints=1, threads=threads
+        )
+        part = reduce(result, listed)
+        parts.append(part.assign_coords(problem=np.arange(begin, begin + len(listed))))
+    return xarray.concat(parts, "problem", data_vars="minimal", coords="minimal", compat="override")
