@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -70,11 +70,18 @@ def error_exponents(law: RewardLaw, sizes: Sequence[int], runs: int, seed: int) 
 
 
 def min_runs(
-    listed: Sequence[problems.Problem], horizon: int, runs: int, seed: int
+    listed: Sequence[problems.Problem],
+    horizon: int,
+    runs: int,
+    seed: int,
+    apply: Callable = list,
 ) -> xarray.Dataset:
-    """Runs of MIN with checkpoints at powers of two and at the horizon."""
+    """Runs of MIN with checkpoints at powers of two and at the horizon.
+
+    `apply` may change the options of the policy.
+    """
     steps = [horizon >> k for k in range(5, -1, -1)]
-    return simulate(listed, policies.MIN(), horizon, runs, seed, checkpoints=steps)
+    return simulate(listed, apply([policies.MIN()]), horizon, runs, seed, checkpoints=steps)
 
 
 def _final(result: xarray.Dataset) -> np.ndarray:

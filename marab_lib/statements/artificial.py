@@ -10,6 +10,7 @@ import numpy as np
 from .. import _validate, policies, regret, risk, simulate
 from ..policies import Policy
 from ..problems import Problem
+from .rules import Above, Below, Between, Findings
 
 if TYPE_CHECKING:
     import pandas
@@ -190,10 +191,9 @@ def tune(
 
 
 class _Table:
-    """Rows of a table of statements, each a statistic over problems with a bootstrap interval."""
+    """Makes findings, each a statistic over problems with a bootstrap interval."""
 
     def __init__(self, n: int, confidence: float, resamples: int, seed: int) -> None:
-        confidence = _validate.number("confidence", confidence, 0, 1, open_low=True, open_high=True)
         resamples = _validate.whole("resamples", resamples, 1)
         if n < 2:
             raise ValueError(f"problems must be at least 2 for an interval, got {n}")
@@ -201,8 +201,7 @@ class _Table:
         drawn = rng.integers(n, size=(resamples, n))
         # The first line is the sample itself; all statistics share the resamples.
         self.drawn = np.concatenate([np.arange(n)[None], drawn])
-        self.tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-        self.rows: list[dict] = []
+        self.found = Findings(confidence)
 
     def mean(self, values: np.ndarray) -> np.ndarray:
         """Mean over problems in each resample, for values of shape (..., problem)."""
@@ -213,21 +212,9 @@ class _Table:
         return np.array([statistic(values[..., d]) for d in self.drawn])
 
     def add(self, key: str, text: str, values: np.ndarray, low: float, high: float, **more) -> None:
-        """A row; the statement holds if the statistic lies in [low, high]."""
-        start, end = np.quantile(values[1:], self.tails)
-        inside, outside = start >= low and end <= high, end < low or start > high
-        shown = {-np.inf: f"<= {high:g}", np.inf: f">= {low:g}"}
-        bounds = shown.get(low if np.isinf(low) else high, f"{low:g} to {high:g}")
-        self.rows.append(
-            {"key": key, "statement": text, "paper": more.get("paper", np.nan)}
-            | {"value": values[0], "low": start, "high": end, "holds if": bounds}
-            | {"verdict": "holds" if inside else "fails" if outside else "open"}
-        )
-
-    def frame(self) -> pandas.DataFrame:
-        import pandas
-
-        return pandas.DataFrame(self.rows).set_index("key")
+        """A finding; the statement holds if the statistic lies between low and high."""
+        rule = Below(high) if low == -np.inf else Above(low) if high == np.inf else None
+        self.found.add(key, text, values, rule or Between(low, high), **more)
 
 
 def _below(values: np.ndarray) -> float:
@@ -246,7 +233,7 @@ def regret_statements(
     confidence: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
-) -> pandas.DataFrame:
+) -> Findings:
     """Each statement of section 5.2.1 as a number with its interval over the problems.
 
     Parameters
@@ -270,9 +257,8 @@ def regret_statements(
 
     Returns
     -------
-    DataFrame
-        A row a statement, by key: statement, paper (its number, if it gives one), value, low, high,
-        "holds if", and the verdict: "holds" or "fails" if the whole interval does, else "open".
+    Findings
+        By key; ``frame()`` shows them as a table.
 
     Raises
     ------
@@ -284,8 +270,8 @@ def regret_statements(
     >>> from marab_lib import problems
     >>> listed = problems.artificial(30, seed=0)
     >>> result = final_regrets(listed, figure_2_policies(), [200, 400], runs=2, seed=0)
-    >>> regret_statements(result, listed).loc["UCB best at 200", "holds if"]
-    '>= 0'
+    >>> print(regret_statements(result, listed)["UCB best at 200"].rule)
+    > 0
     """
     _validate.choice("kind", kind, ("empirical", "theoretical"))
     single = result[f"{kind}_regret"]
@@ -305,7 +291,7 @@ def regret_statements(
     if settings is not None:
         values = settings[f"{kind}_regret"].sel(horizon=horizons[0]).mean("run")
         _parameters(table, values, uniform[horizons[0]], margin)
-    return table.frame()
+    return table.found
 
 
 def _needs(values: xarray.DataArray, names: Sequence[str]) -> None:
@@ -648,7 +634,7 @@ def reward_statements(
     confidence: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
-) -> pandas.DataFrame:
+) -> Findings:
     """Each statement of section 5.2.2 as a number with its interval over the problems.
 
     Parameters
@@ -662,8 +648,8 @@ def reward_statements(
 
     Returns
     -------
-    DataFrame
-        As `regret_statements` gives it.
+    Findings
+        As `regret_statements` gives them.
     """
     _validate.number("high_variance", high_variance, 0, 1, open_high=True)
     table = _Table(summary.sizes["problem"], confidence, resamples, seed)
@@ -686,12 +672,12 @@ def reward_statements(
     ends = np.minimum(regrets[1], regrets[10]) - regrets[2]
     of_high.add("MV-LCB, medium rho", "best regret at rho 1 and 10 - at rho 2, high variance",
                 of_high.mean(ends[high]), 0, np.inf)  # fmt: skip
-    table.rows += of_high.rows
+    table.found |= of_high.found
     origin = summary.origin.sum("arm")
     early = origin.sel(policy="ExpExp(rho=2)", phase=["first", "early"]).sum("phase").values
     table.add("ExpExp explores", "share of its worst rewards from the exploration",
               table.mean(early), 0.5, 1)  # fmt: skip
-    return table.frame()
+    return table.found
 
 
 def _tails(table: _Table, quantiles: xarray.DataArray, name: str) -> None:

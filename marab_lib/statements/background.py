@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,9 +27,16 @@ __all__ = [
 
 
 def bernoulli_study(
-    horizon: int, runs: int, seed: int, means: Sequence[float] = (0.5, 0.45, 0.4, 0.3)
+    horizon: int,
+    runs: int,
+    seed: int,
+    means: Sequence[float] = (0.5, 0.45, 0.4, 0.3),
+    apply: Callable = list,
 ) -> xarray.Dataset:
-    """Epsilon-greedy, UCB and KL-UCB on Bernoulli arms, with checkpoints at powers of two."""
+    """Epsilon-greedy, UCB and KL-UCB on Bernoulli arms, with checkpoints at powers of two.
+
+    `apply` may change the options of the policies.
+    """
     chosen = [
         policies.EpsilonGreedy(0.1, label="eps-greedy"),
         policies.UCB(np.sqrt(2), label="UCB"),
@@ -37,7 +44,7 @@ def bernoulli_study(
     ]
     steps = [horizon >> k for k in range(int(np.log2(horizon / 100)), -1, -1)]
     problem = problems.Problem(arms.Bernoulli(list(means)), "Bernoulli")
-    return simulate(problem, chosen, horizon, runs, seed, checkpoints=steps)
+    return simulate(problem, apply(chosen), horizon, runs, seed, checkpoints=steps)
 
 
 def _curve(result: xarray.Dataset, policy: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Rules that turn an estimate into a verdict. Each was written down before its number was seen."""
+"""Rules that turn estimates into verdicts."""
 
 from __future__ import annotations
 

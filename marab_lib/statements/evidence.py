@@ -1,0 +1,219 @@
+"""The runs that the statements need, each made once, under one reading of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import _validate, arms, problems, simulate
+from ..chunks import by_chunks
+from ..policies import ExpExp, Policy
+from ..problems import Problem
+from . import analysis, artificial, background, energy, estimator, proof_of_concept
+from .rules import Findings
+
+if TYPE_CHECKING:
+    import xarray
+
+__all__ = ["READINGS", "Evidence", "Reading"]
+
+HORIZONS = (2000, 4000)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read what the paper leaves open.
+
+    Parameters
+    ----------
+    name : str
+    options : mapping
+        Options that all policies share, such as ``time`` or ``ties``.
+    generator : mapping
+        Options of `problems.artificial`.
+    mv_lcb : {"optimistic", "pessimistic", "printed"}
+        Reading of MV-LCB.
+    sections : tuple of str
+        The sections whose numbers it can change.
+    """
+
+    name: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    generator: Mapping[str, object] = field(default_factory=dict)
+    mv_lcb: str = "optimistic"
+    sections: tuple[str, ...] = ("2", "3", "4", "5")
+
+    def apply(self, listed: Sequence[Policy]) -> list[Policy]:
+        """The policies under this reading, with the names that they had."""
+        return [replace(p, label=p.name, **self.options) for p in listed]
+
+
+_MV_LCB, _GENERATOR = ("5.2", "5.3"), ("5.2",)
+READINGS = (
+    Reading("as decided"),
+    Reading("MV-LCB pessimistic", mv_lcb="pessimistic", sections=_MV_LCB),
+    Reading("MV-LCB as printed", mv_lcb="printed", sections=_MV_LCB),
+    Reading("t = pulls done", options={"time": "done"}, sections=("3", "4", "5")),
+    Reading("ties at random", options={"ties": "random"}, sections=("3", "4", "5")),
+    Reading("equal weights", generator={"weights": "equal"}, sections=_GENERATOR),
+    Reading("sigma a variance", generator={"spread_is": "variance"}, sections=_GENERATOR),
+    Reading(
+        "four equal Gaussians",
+        generator={"weights": "equal", "n_gaussians": 4},
+        sections=_GENERATOR,
+    ),
+)
+
+
+class Evidence:
+    """All simulated results that the claims are judged by, made when they are first asked for.
+
+    Parameters
+    ----------
+    reading : Reading
+        Default: as decided.
+    n_problems : int
+        Problems of section 5.2, >= 20.
+    runs : int
+        Runs of each problem, >= 10.
+    seed : int
+        >= 0.
+    threads : int, optional
+        See `simulate`.
+    """
+
+    def __init__(
+        self,
+        reading: Reading = READINGS[0],
+        n_problems: int = 200,
+        runs: int = 40,
+        seed: int = 2013,
+        threads: int | None = None,
+    ) -> None:
+        self.reading = reading
+        self.n_problems = _validate.whole("n_problems", n_problems, 20)
+        self.runs = _validate.whole("runs", runs, 10)
+        self.seed = _validate.whole("seed", seed, 0)
+        self.threads = threads
+
+    # --- section 2 ---
+
+    @cached_property
+    def bernoulli(self) -> xarray.Dataset:
+        """Epsilon-greedy, UCB and KL-UCB on Bernoulli arms at a long horizon."""
+        return background.bernoulli_study(
+            25_600, 5 * self.runs, self.seed, apply=self.reading.apply
+        )
+
+    # --- section 3 ---
+
+    @cached_property
+    def sample(self) -> np.ndarray:
+        """Samples of one arm of section 5.2, for the CVaR estimate."""
+        return estimator.repeated_samples(self.arm, 1000, 10_000, self.seed)
+
+    @cached_property
+    def arm(self) -> arms.TruncatedGaussianMixture:
+        """One arm of section 5.2."""
+        return problems.artificial(1, self.seed)[0].arms[0]
+
+    # --- section 4 ---
+
+    @cached_property
+    def aligned(self) -> list[Problem]:
+        """Problems that meet the assumptions of Prop. 4.3."""
+        return problems.aligned_uniform(60, self.seed)
+
+    @cached_property
+    def aligned_runs(self) -> xarray.Dataset:
+        """MIN on them."""
+        return analysis.min_runs(self.aligned, 4000, self.runs, self.seed, apply=self.reading.apply)
+
+    @cached_property
+    def favourable(self) -> list[Problem]:
+        """Problems that meet those of Prop. 4.4, inside [0, 1]."""
+        return [
+            problems.proof_of_concept(delta_max=d, r_max=0.499 - d)
+            for d in (0.001, 0.01, 0.1, 0.25)
+        ]
+
+    @cached_property
+    def favourable_runs(self) -> xarray.Dataset:
+        """MIN on them."""
+        runs = 5 * self.runs
+        return analysis.min_runs(self.favourable, 4000, runs, self.seed, apply=self.reading.apply)
+
+    # --- section 5.1 ---
+
+    @cached_property
+    def figure_1(self) -> xarray.Dataset:
+        """All policies of figure 1 at the printed setting."""
+        options = {"first_pulls": "descending"} | dict(self.reading.options)
+        chosen = proof_of_concept.printed_policies(alphas=(0.001, 0.01, 0.1, 0.3), **options)
+        listed = [policy for group in chosen.values() for policy in group]
+        problem = problems.proof_of_concept()
+        return proof_of_concept.figure_1(problem, listed, HORIZONS[0], 10 * self.runs, self.seed)
+
+    @cached_property
+    def min_pulls(self) -> xarray.Dataset:
+        """MIN with every single pull."""
+        chosen = self.reading.apply(proof_of_concept.printed_policies()["MIN"])
+        problem = problems.proof_of_concept()
+        return simulate(
+            problem, chosen, HORIZONS[0], 25 * self.runs, self.seed, record=("arms",), checkpoints=1
+        )
+
+    # --- section 5.2 ---
+
+    @cached_property
+    def problems(self) -> list[Problem]:
+        """Random problems of section 5.2."""
+        return problems.artificial(self.n_problems, self.seed, **self.reading.generator)
+
+    @cached_property
+    def regrets(self) -> Findings:
+        """The statements of section 5.2.1."""
+        mv = self.reading.mv_lcb
+        four = self.reading.apply(artificial.figure_2_policies(mv))
+        extra = artificial.extra_policies([1e-6, 1.0, 1e3], [0.001, 0.01, 0.1, 0.2], [1, 2, 10], mv)
+        size = {"runs": self.runs, "seed": self.seed, "threads": self.threads}
+        result = artificial.final_regrets(self.problems, four, HORIZONS, **size)
+        settings = artificial.final_regrets(
+            self.problems, self.reading.apply(extra), HORIZONS[:1], **size
+        )
+        return artificial.regret_statements(result, self.problems, settings)
+
+    @cached_property
+    def rewards(self) -> Findings:
+        """The statements of section 5.2.2."""
+        groups = {
+            title: self.reading.apply(listed)
+            for title, listed in artificial.figure_3_policies(self.reading.mv_lcb).items()
+        }
+        tau = int(ExpExp().parameters(20, HORIZONS[0])[1])
+        summary = by_chunks(
+            self.problems,
+            [policy for listed in groups.values() for policy in listed],
+            HORIZONS[0],
+            max(10, self.runs // 4),
+            self.seed,
+            artificial.reward_summary(groups, tau),
+            threads=self.threads,
+        )
+        return artificial.reward_statements(summary)
+
+    # --- section 5.3 ---
+
+    @cached_property
+    def energy(self) -> Findings:
+        """The statements of section 5.3."""
+        listed = self.reading.apply(energy.figure_4_policies())
+        result = simulate(
+            problems.energy(), listed, HORIZONS[0], self.runs, self.seed,
+            record=("rewards", "arms"), checkpoints=50,
+        )  # fmt: skip
+        return energy.statements(result, mv_lcb=self.reading.mv_lcb)
