@@ -3,14 +3,16 @@
 A `Claim` names its place in the paper, our paraphrase, and how its findings are made from the
 evidence; each finding has a number with its interval and the rule it has to meet.
 
-The rules were written down before this list was first computed and have not been changed since.
-For sections 3, 5.1 and 5.3 the notebooks had been run before, so there they are not blind.
+The rules were written down before this list was first computed. For sections 3, 5.1 and 5.3 the
+notebooks had been run before, so there they are not blind. One thing was changed after: the three
+claims of section 5.2.1 on probabilities got, beside the printed share, findings for its direction
+(which policy usually wins), which had been left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from . import arms, bounds, policies, problems
@@ -517,9 +519,15 @@ _SECTION_5_1 = (
 _T1, _T2 = HORIZONS
 
 
-def _improves(one: str, other: str) -> Callable[[Evidence], list[Finding]]:
-    keys = [f"{one} < {other} at {t}, {how}" for t in HORIZONS for how in ("sorted", "paired")]
-    return _rows("regrets", *keys)
+def _improves(one: str, other: str, usually: Rule) -> Callable[[Evidence], list[Finding]]:
+    """The printed share in two readings of "probability", and whether it is a majority at all."""
+
+    def findings(e: Evidence) -> list[Finding]:
+        how = [f"{one} < {other} at {t}, {kind}" for t in HORIZONS for kind in ("sorted", "paired")]
+        found = [e.regrets[key] for key in how]
+        return [*found, *(replace(f, rule=usually, text="the same") for f in found)]
+
+    return findings
 
 
 _SECTION_5_2_1 = (
@@ -569,21 +577,21 @@ _SECTION_5_2_1 = (
         "5.2.1 ExpExp over MV-LCB",
         "Section 5.2.1",
         "ExpExp improves on MV-LCB with probability about 90 %.",
-        _improves("ExpExp", "MV-LCB"),
+        _improves("ExpExp", "MV-LCB", Above(0.5)),
         printed="90 %",
     ),
     Claim(
         "5.2.1 ExpExp over UCB",
         "Section 5.2.1",
         "ExpExp improves on UCB with probability 10 %, 20 % at the longer horizon.",
-        _improves("ExpExp", "UCB"),
+        _improves("ExpExp", "UCB", Below(0.5)),
         printed="10 %, 20 %",
     ),
     Claim(
         "5.2.1 MaRaB over ExpExp",
         "Section 5.2.1",
         "MaRaB improves on ExpExp with probability 70 %.",
-        _improves("MaRaB", "ExpExp"),
+        _improves("MaRaB", "ExpExp", Above(0.5)),
         printed="70 %",
     ),
     Claim(

@@ -2,6 +2,7 @@
 
 Notebook 10 computes the verdicts and checks that the file has the same; a test checks that the
 README has the table that the file gives. So neither can be stale without a failure.
+``python -m marab_lib.front_page`` makes both anew.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import data, notebooks
-from .claims import count_verdicts
+from .claims import count_verdicts, judge
 from .outputs import replace_when_done
+from .statements.evidence import Evidence
 from .statements.rules import Verdict
 
 if TYPE_CHECKING:
@@ -79,3 +81,13 @@ def update_readme() -> None:
     table = readme_table(saved_verdicts())
     with replace_when_done(README) as part:
         part.write_text(f"{before}{_START}\n\n{table}\n\n{_END}{after}", encoding="utf-8")
+
+
+def main() -> None:
+    """Compute all verdicts anew, save them, and update the README (some minutes)."""
+    save_verdicts(judge(Evidence()))
+    update_readme()
+
+
+if __name__ == "__main__":
+    main()

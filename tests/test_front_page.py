@@ -1,0 +1,95 @@
+"""The README's table is that of the saved verdicts, and these are of today's claims."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from marab_lib import claims, front_page
+from marab_lib.statements.rules import Verdict
+
+
+def test_the_readme_is_not_stale():
+    expected = front_page.readme_table(front_page.saved_verdicts())
+    assert front_page.current_readme_table() == expected, "python -m marab_lib.front_page"
+
+
+def test_the_saved_verdicts_are_of_todays_claims():
+    saved = front_page.saved_verdicts()
+    assert saved.index.tolist() == [claim.key for claim in claims.CLAIMS]
+    assert saved["claim"].tolist() == [claim.text for claim in claims.CLAIMS]
+    assert set(saved["verdict"]) <= {str(verdict) for verdict in Verdict}
+
+
+def test_a_changed_verdict_makes_the_readme_stale():
+    changed = front_page.saved_verdicts()
+    key = changed.index[changed["verdict"] == "holds"][0]
+    changed.loc[key, "verdict"] = "does not hold"
+    assert front_page.readme_table(changed) != front_page.current_readme_table()
+
+
+def test_update_puts_the_table_between_the_marks(tmp_path, monkeypatch):
+    readme = tmp_path / "README.md"
+    readme.write_text(f"above\n{front_page._START}\nold\n{front_page._END}\nbelow\n")
+    monkeypatch.setattr(front_page, "README", readme)
+    front_page.update_readme()
+    text = readme.read_text(encoding="utf-8")
+    assert text.startswith("above\n")
+    assert text.endswith("\nbelow\n")
+    assert "old" not in text
+    assert "| all |" in text
+
+
+def test_counts():
+    judged = pd.DataFrame(
+        {"verdict": ["holds", "does not hold", "holds"]}, index=["2.1 a", "2.1 b", "3 c"]
+    )
+    counts = claims.count_verdicts(judged)
+    assert counts.loc["2.1"].tolist() == [1, 0, 1, 0]
+    assert counts.loc["3"].tolist() == [1, 0, 0, 0]
+
+
+def test_claims_are_well_formed():
+    keys = [claim.key for claim in claims.CLAIMS]
+    assert len(keys) == len(set(keys)) >= 40
+    for claim in claims.CLAIMS:
+        assert claim.place
+        assert claim.text
+        assert (claim.findings is None) == bool(claim.reason)
+
+
+def test_judge_tells_each_verdict_from_made_up_evidence():
+    """A claim of its own for each verdict, through `judge`."""
+    from marab_lib.statements.estimate import Estimate
+    from marab_lib.statements.rules import Above, Finding
+
+    def claim(key, *values):
+        found = [Finding("x", Estimate.exact(v), Above(0)) for v in values]
+        return claims.Claim(key, "here", "text", lambda e: found)
+
+    listed = [
+        claim("a", 1.0),
+        claim("b", 1.0, -1.0),
+        claim("c", -1.0),
+        claims.Claim("d", "here", "text", reason="not given"),
+    ]
+    judged = claims.judge(None, listed)
+    assert judged["verdict"].tolist() == [str(v) for v in Verdict]
+    assert judged.loc["d", "statistic"] == "not given"
+
+
+@pytest.mark.parametrize("sections", [("x",), ("3",)])
+def test_a_reading_changes_only_its_sections(sections):
+    from marab_lib.statements.estimate import Estimate
+    from marab_lib.statements.evidence import Reading
+    from marab_lib.statements.rules import Above, Finding
+
+    def find(evidence):
+        value = 1.0 if evidence.reading.name == "base" else -1.0
+        return [Finding("x", Estimate.exact(value), Above(0))]
+
+    listed = [claims.Claim("3 a", "here", "text", find), claims.Claim("5.2 b", "here", "t", find)]
+    readings = [Reading("base"), Reading("other", sections=sections)]
+    table = claims.verdicts_by_reading(readings, listed)
+    changed = "does not hold" if sections == ("3",) else "holds"
+    assert table["other"].tolist() == [changed, "holds"]
