@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -43,6 +43,8 @@ class Problem:
         name: str = "problem",
         stream: tuple[int, ...] | None = None,
     ) -> None:
+        if not isinstance(arms, (RewardLaw, Iterable)):
+            raise TypeError(f"arms must be reward laws of marab_lib.arms, got {arms!r}")
         laws = [arms] if isinstance(arms, RewardLaw) else list(arms)
         for law in laws:
             if not isinstance(law, RewardLaw):

@@ -130,13 +130,23 @@ def simulate(
 # --- arguments ----------------------------------------------------------------------------
 
 
-def _problems(problems: Problem | Sequence[Problem]) -> list[Problem]:
-    listed = [problems] if isinstance(problems, Problem) else list(problems)
-    for problem in listed:
-        if not isinstance(problem, Problem):
-            raise TypeError(f"problems must be marab_lib.problems.Problem objects, got {problem!r}")
+def _several(name: str, given: object, kind: type) -> list:
+    """One object or a sequence of them as a list of at least one."""
+    wanted = f"{name} must be {kind.__module__}.{kind.__name__} objects"
+    try:
+        listed = [given] if isinstance(given, kind) else list(given)
+    except TypeError:
+        raise TypeError(f"{wanted}, got {given!r}") from None
+    for item in listed:
+        if not isinstance(item, kind):
+            raise TypeError(f"{wanted}, got {item!r}")
     if not listed:
-        raise ValueError("problems must hold at least one problem, got an empty list")
+        raise ValueError(f"{name} must hold at least one, got an empty list")
+    return listed
+
+
+def _problems(problems: Problem | Sequence[Problem]) -> list[Problem]:
+    listed = _several("problems", problems, Problem)
     sizes = sorted({problem.n_arms for problem in listed})
     if len(sizes) > 1:
         raise ValueError(f"problems must all have the same number of arms, got {sizes}")
@@ -144,12 +154,7 @@ def _problems(problems: Problem | Sequence[Problem]) -> list[Problem]:
 
 
 def _policies(policies: Policy | Sequence[Policy]) -> list[Policy]:
-    listed = [policies] if isinstance(policies, Policy) else list(policies)
-    for policy in listed:
-        if not isinstance(policy, Policy):
-            raise TypeError(f"policies must be marab_lib.policies.Policy objects, got {policy!r}")
-    if not listed:
-        raise ValueError("policies must hold at least one policy, got an empty list")
+    listed = _several("policies", policies, Policy)
     names = [policy.name for policy in listed]
     for name in names:
         if names.count(name) > 1:

@@ -237,13 +237,15 @@ def call(**changes):
         ),
         ({"checkpoints": [101]}, ValueError, "checkpoints must be a whole number in"),
         ({"checkpoints": []}, ValueError, "checkpoints must hold at least one step"),
-        ({"problems": []}, ValueError, "problems must hold at least one problem"),
-        ({"policies": []}, ValueError, "policies must hold at least one policy"),
+        ({"problems": []}, ValueError, "problems must hold at least one, got an empty"),
+        ({"policies": []}, ValueError, "policies must hold at least one, got an empty"),
         (
             {"problems": [3]},
             TypeError,
             "problems must be marab_lib.problems.Problem objects, got 3",
         ),
+        ({"problems": None}, TypeError, "problems must be .*Problem objects, got None"),
+        ({"policies": policies.UCB}, TypeError, "policies must be .*Policy objects, got <class"),
         ({"policies": ["UCB"]}, TypeError, "policies must be .* got 'UCB'"),
         (
             {"policies": [policies.MIN()] * 2},
