@@ -64,6 +64,23 @@ def finite_array(name: str, value: object) -> np.ndarray:
     return array
 
 
+def numbers(name: str, value: object) -> np.ndarray:
+    """An array of numbers, infinite ones too."""
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be numbers, got {value!r}") from None
+
+
+def broadcast(**arrays: np.ndarray) -> list[np.ndarray]:
+    """The named arrays in one shape."""
+    try:
+        return list(np.broadcast_arrays(*arrays.values()))
+    except ValueError:
+        names, shapes = " and ".join(arrays), " and ".join(str(a.shape) for a in arrays.values())
+        raise ValueError(f"{names} must have shapes that fit together, got {shapes}") from None
+
+
 def every(condition: np.ndarray, message: str, *values: np.ndarray) -> None:
     """Raise ValueError with the values at the first place where the condition fails."""
     if np.all(condition):

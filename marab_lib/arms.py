@@ -224,8 +224,9 @@ class Uniform(RewardLaw):
     _kind = _kernels.UNIFORM
 
     def __post_init__(self) -> None:
-        low, high = np.broadcast_arrays(
-            _validate.finite_array("low", self.low), _validate.finite_array("high", self.high)
+        low, high = _validate.broadcast(
+            low=_validate.finite_array("low", self.low),
+            high=_validate.finite_array("high", self.high),
         )
         _validate.every(low < high, "low must be below high, got low={}, high={}", low, high)
         self._set(low=low.copy(), high=high.copy())
@@ -251,11 +252,13 @@ class Uniform(RewardLaw):
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """P(X <= x)."""
-        return _plain(np.clip((np.asarray(x) - self.low) / (self.high - self.low), 0, 1))
+        return _plain(
+            np.clip((_validate.numbers("x", x) - self.low) / (self.high - self.low), 0, 1)
+        )
 
     def pdf(self, x: ArrayLike) -> np.ndarray | float:
         """Density at x."""
-        x = np.asarray(x)
+        x = _validate.numbers("x", x)
         return _plain(np.where((x >= self.low) & (x <= self.high), 1 / (self.high - self.low), 0))
 
     def quantile(self, q: ArrayLike) -> np.ndarray | float:
@@ -311,12 +314,12 @@ class TruncatedGaussianMixture(RewardLaw):
 
     def __post_init__(self) -> None:
         names = ("lower", "upper", "weights", "means", "scales")
-        given = [_validate.finite_array(name, getattr(self, name)) for name in names]
-        lower, upper = np.broadcast_arrays(*given[:2])
-        weights, means, scales = np.broadcast_arrays(*given[2:])
+        given = {name: _validate.finite_array(name, getattr(self, name)) for name in names}
+        lower, upper = _validate.broadcast(lower=given.pop("lower"), upper=given.pop("upper"))
+        weights, means, scales = _validate.broadcast(**given)
         if weights.ndim == 0 or weights.shape[-1] == 0:
             raise ValueError(f"weights must list at least one component, got {self.weights!r}")
-        shape = np.broadcast_shapes(lower.shape, weights.shape[:-1])
+        shape = _validate.broadcast(lower=lower, weights=weights[..., 0])[0].shape
         lower, upper = (np.broadcast_to(x, shape).copy() for x in (lower, upper))
         weights, means, scales = (
             np.broadcast_to(x, (*shape, x.shape[-1])).copy() for x in (weights, means, scales)
@@ -400,13 +403,13 @@ class TruncatedGaussianMixture(RewardLaw):
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """P(X <= x)."""
-        inside = np.clip(np.asarray(x, dtype=np.float64), self.lower, self.upper)
+        inside = np.clip(_validate.numbers("x", x), self.lower, self.upper)
         total = (self.weights * self._mass_below(inside)).sum(axis=-1) / self._mass
         return _plain(np.clip(total, 0, 1))
 
     def pdf(self, x: ArrayLike) -> np.ndarray | float:
         """Density at x."""
-        x = np.asarray(x, dtype=np.float64)
+        x = _validate.numbers("x", x)
         density = (self.weights * _normal_pdf(self._z(x)) / self.scales).sum(axis=-1) / self._mass
         return _plain(np.where((x >= self.lower) & (x <= self.upper), density, 0))
 
@@ -503,7 +506,7 @@ class Empirical(RewardLaw):
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """P(X <= x)."""
-        return _plain((self._sorted <= np.asarray(x)[..., None]).mean(axis=-1))
+        return _plain((self._sorted <= _validate.numbers("x", x)[..., None]).mean(axis=-1))
 
     def quantile(self, q: ArrayLike) -> np.ndarray | float:
         """Smallest x with P(X <= x) >= q, for q in [0, 1]."""
@@ -594,7 +597,7 @@ class Bernoulli(RewardLaw):
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """P(X <= x)."""
-        x = np.asarray(x)
+        x = _validate.numbers("x", x)
         return _plain(np.where(x < 0, 0, np.where(x < 1, 1 - self.p, 1)))
 
     def quantile(self, q: ArrayLike) -> np.ndarray | float:
@@ -636,8 +639,8 @@ class Beta(RewardLaw):
     _kind = _kernels.BETA
 
     def __post_init__(self) -> None:
-        a, b = np.broadcast_arrays(
-            _validate.finite_array("a", self.a), _validate.finite_array("b", self.b)
+        a, b = _validate.broadcast(
+            a=_validate.finite_array("a", self.a), b=_validate.finite_array("b", self.b)
         )
         _validate.every(a > 0, "a must be > 0, got {}", a)
         _validate.every(b > 0, "b must be > 0, got {}", b)
@@ -665,11 +668,11 @@ class Beta(RewardLaw):
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """P(X <= x)."""
-        return _plain(special.betainc(self.a, self.b, np.clip(x, 0, 1)))
+        return _plain(special.betainc(self.a, self.b, np.clip(_validate.numbers("x", x), 0, 1)))
 
     def pdf(self, x: ArrayLike) -> np.ndarray | float:
         """Density at x."""
-        x = np.asarray(x, dtype=np.float64)
+        x = _validate.numbers("x", x)
         with np.errstate(divide="ignore", invalid="ignore"):
             density = x ** (self.a - 1) * (1 - x) ** (self.b - 1) / special.beta(self.a, self.b)
         return _plain(np.where((x >= 0) & (x <= 1), density, 0))

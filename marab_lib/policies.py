@@ -25,7 +25,6 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 
 import numba
-import numpy as np
 
 from . import _kernels, _validate, risk
 from ._jit import jit
@@ -524,8 +523,8 @@ class Custom(Policy):
             raise TypeError(
                 f"function must be decorated by marab_lib.policies.index, got {self.function!r}"
             )
-        object.__setattr__(self, "params", tuple(map(float, np.ravel(self.params))))
-        _validate.finite_array("params", self.params)
+        params = _validate.finite_array("params", self.params)
+        object.__setattr__(self, "params", tuple(params.ravel().tolist()))
         if self.alpha is not None:
             risk.exact_level(self.alpha)
         _validate.whole("memory", self.memory, 0)

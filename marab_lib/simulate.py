@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING
@@ -111,6 +111,7 @@ def simulate(
     threads = _threads(threads)
     record = _record(record)
     steps = _checkpoints(checkpoints, horizon)
+    _check_places(client, store)
     parameters = [_parameters(policy, problems, horizon) for policy in policies]
     report = _reporter(progress, len(policies) * len(problems) * runs * horizon)
     _check_memory(len(policies), len(problems), runs, horizon, k, steps.size, record, threads)
@@ -177,10 +178,20 @@ def _threads(threads: int | None) -> int:
 
 
 def _record(record: str | Sequence[str]) -> tuple[str, ...]:
+    if not isinstance(record, Iterable):
+        raise TypeError(f"record must be names among {_RECORDS}, got {record!r}")
     names = (record,) if isinstance(record, str) else tuple(record)
     for name in names:
         _validate.choice("record", name, _RECORDS)
     return names
+
+
+def _check_places(client: object, store: object) -> None:
+    """Where to work and where to keep what is done."""
+    if client is not None and not (hasattr(client, "scatter") and hasattr(client, "submit")):
+        raise TypeError(f"client must be a distributed.Client, got {client!r}")
+    if store is not None and not isinstance(store, (str, os.PathLike)):
+        raise TypeError(f"store must be a path, got {store!r}")
 
 
 def _checkpoints(checkpoints: int | Sequence[int] | None, horizon: int) -> np.ndarray:

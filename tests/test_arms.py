@@ -189,6 +189,14 @@ def test_bernoulli_equals_a_table_of_its_values(p, alpha):
             lambda: arms.Uniform([0, 2], 1),
             r"low must be below high, got low=2.0, high=1.0 \(arm 1\)",
         ),
+        (
+            lambda: arms.Uniform([0, 1], [1, 2, 3]),
+            r"low and high must have shapes that fit together, got \(2,\) and \(3,\)",
+        ),
+        (
+            lambda: arms.TruncatedGaussianMixture(0, 1, [0.5, 0.5], [0], [1, 1, 1]),
+            "weights and means and scales must have shapes that fit together",
+        ),
         (lambda: arms.Uniform(np.nan, 1), "low must be finite numbers, got nan"),
         (lambda: arms.Bernoulli(1.2), r"p must be in \[0, 1\], got 1.2"),
         (lambda: arms.Beta(0, 1), "a must be > 0, got 0.0"),
@@ -224,3 +232,9 @@ def test_bernoulli_equals_a_table_of_its_values(p, alpha):
 def test_bad_input_is_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("law", all_laws(), ids=repr)
+def test_points_that_are_no_numbers(law):
+    with pytest.raises(TypeError, match="x must be numbers, got 'half'"):
+        law.cdf("half")
