@@ -26,6 +26,10 @@ _FILES = {  # size in bytes and sha256
         209_369,
         "2d016c6c31763bac85c1a8f16664754c3146e27cc23ee00e13dae271da0d37a1",
     ),
+    "readings.csv": (
+        247_213,
+        "db863dcfa078b2bba88be01af1949d7dc8882b070b75a2bcb19dfd45409e205a",
+    ),
 }
 
 

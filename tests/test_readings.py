@@ -128,7 +128,7 @@ def test_saved_result_holds_every_reading(saved):
 
 
 def test_saved_result_can_be_made_again(saved):
-    """One reading of the closer look, computed anew: the same numbers to the last printed digit."""
+    """One reading of each stage anew: a part of the second, the first to its last digit."""
     row = saved[(saved["stage"] == "confirm") & (saved["curve"] == "ExpExp")].iloc[0]
     policy = readings.rules()["ExpExp"][row["rule"]]
     curves = readings.sorted_curves(

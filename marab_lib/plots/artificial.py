@@ -79,7 +79,7 @@ def statement_intervals(axes: Axes, table: pandas.DataFrame, names: Sequence[str
     axes.errorbar(table["value"], height, xerr=error, fmt="o", color=COLORS[0], ms=4, label="ours")
     axes.plot(table["paper"], height, "x", color=COLORS[3], label="paper's text")
     axes.set_yticks(height, names)
-    axes.legend(loc="lower right", frameon=True)
+    axes.legend(loc="center")
     return axes
 
 
@@ -102,7 +102,7 @@ def goal_and_learning(axes: Axes, goal: np.ndarray, learning: np.ndarray) -> Axe
     axes.plot(rank, goal[order], "^", ms=2.5, color=COLORS[3], alpha=0.5, label="goal")
     axes.plot(rank, (goal + learning)[order], "-", color="k", lw=1.2, label="sum")
     axes.set(xlabel="rank of the problem (of 1,000)", ylabel="theoretical regret", xlim=(0, 1000))
-    axes.legend(markerscale=2.5)
+    axes.legend(markerscale=2.5, loc="upper left")
     return axes
 
 
