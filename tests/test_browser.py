@@ -86,8 +86,7 @@ def test_a_progress_bar_is_shown(jupyter):
     )
     page = jupyter.open("bar.ipynb")
     assert jupyter.run_all(page, 120)["errors"] == []
-    bar = page.locator(".jp-OutputArea-output [role=progressbar], .jp-OutputArea-output progress")
-    bar.first.wait_for(state="visible", timeout=10_000)
+    page.locator(".widget-hprogress .progress-bar").wait_for(state="visible", timeout=10_000)
     assert "400k/400k" in page.locator(".jp-OutputArea-output").first.inner_text()
     page.screenshot(path=jupyter.folder.parent / "bar.png")
     page.close()
