@@ -69,6 +69,8 @@ def _flaws_of_the_run(code: list[nbformat.NotebookNode]) -> Iterator[str]:
                 yield f"In [{cell.execution_count}] has an output in another format"
             if re.search(r"\bat 0x[0-9a-f]{6,}", str(output)):
                 yield f"In [{cell.execution_count}] shows a memory address"
+            if re.search(r"\d%\|", str(output)):
+                yield f"In [{cell.execution_count}] shows a progress bar"
 
 
 def _flaws_of_the_parameters(path: Path, code: list[nbformat.NotebookNode]) -> Iterator[str]:
@@ -171,6 +173,9 @@ FLAWED = {
     ),
     "an address": lambda nb: nb.cells[4].outputs.append(
         nbformat.v4.new_output("stream", text="<object at 0x7f0011223344>")
+    ),
+    "a progress bar": lambda nb: nb.cells[4].outputs.append(
+        nbformat.v4.new_output("display_data", {"text/plain": "  0%|          | 0.00/400k"})
     ),
     "a vector figure": lambda nb: nb.cells[4].outputs.append(
         nbformat.v4.new_output("display_data", {"image/svg+xml": "<svg/>"})

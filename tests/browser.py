@@ -1,0 +1,174 @@
+"""JupyterLab and headless Chromium for the browser tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SETTINGS = {  # every cell is in the page, also those out of sight; nothing asks the network
+    "notebook-extension/tracker": {"windowingMode": "none"},
+    "apputils-extension/notification": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+        "doNotDisturbMode": True,
+    },
+}
+WATCH = """name => {
+    const panel = [...jupyterapp.shell.widgets('main')].find(w => w.context?.path === name);
+    window.panel = panel;
+    window.statuses = [];
+    panel.sessionContext.statusChanged.connect((_, status) => statuses.push(status));
+}"""
+READY = """name => {
+    const app = window.jupyterapp;
+    const panel = app && [...app.shell.widgets('main')].find(w => w.context?.path === name);
+    const session = panel?.sessionContext;
+    return session?.isReady && session.session?.kernel?.status === 'idle';
+}"""
+CELLS = """() => panel.content.widgets.map(cell => cell.model)
+    .filter(model => model.type === 'code' && model.sharedModel.source.trim())
+    .map(model => ({
+        source: model.sharedModel.source,
+        count: model.executionCount,
+        outputs: model.outputs.toJSON(),
+    }))"""
+DONE = f"""() => {{
+    const cells = ({CELLS})();
+    const failed = cells.some(c => c.outputs.some(o => o.output_type === 'error'));
+    const status = panel.sessionContext.session?.kernel?.status;
+    const died = statuses.some(s => s.includes('restarting') || s === 'dead');
+    return died || status === 'idle' && (failed || cells.every(c => c.count !== null));
+}}"""
+IMAGES = """() => [...panel.node.querySelectorAll('.jp-OutputArea-output img')]
+    .map(image => image.complete && image.naturalWidth)"""
+
+
+def find_chromium() -> str:
+    """The system's Chromium; without one the test is skipped, or fails where it must be there."""
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if found:
+        return found
+    message = "no Chromium: install the system's package (Debian: apt install chromium)"
+    if os.environ.get("MARAB_NEEDS_BROWSER"):
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+@contextmanager
+def chromium() -> Iterator:
+    """A headless browser context that keeps a list of all addresses it was asked to load."""
+    executable = find_chromium()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=executable,
+            args=[
+                "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
+                "--disable-background-networking", "--disable-component-update",
+            ],
+        )  # fmt: skip
+        context = browser.new_context(viewport={"width": 1200, "height": 1000})
+        context.addresses = []
+        context.on("request", lambda request: context.addresses.append(request.url))
+        try:
+            yield context
+        finally:
+            browser.close()
+
+
+def foreign(addresses: list[str]) -> list[str]:
+    """The addresses that are on another machine.
+
+    Examples
+    --------
+    >>> foreign(["http://127.0.0.1:8888/lab", "data:image/png;base64,", "https://example.org/x.js"])
+    ['https://example.org/x.js']
+    """
+    parts = [(address, urlsplit(address)) for address in addresses]
+    local = ("", None, "127.0.0.1", "localhost")
+    return [a for a, p in parts if p.scheme not in ("data", "blob") and p.hostname not in local]
+
+
+class Lab:
+    """A running JupyterLab on a folder of notebooks, and a browser to look at it."""
+
+    def __init__(self, address: str, token: str, context) -> None:
+        self.address, self.token, self.context = address, token, context
+
+    def open(self, name: str):
+        """Open a notebook of the folder in a page of its own; wait until its kernel is there."""
+        page = self.context.new_page()
+        page.set_default_timeout(120_000)
+        page.goto(f"{self.address}lab/tree/{name}?token={self.token}&reset")
+        page.wait_for_function(READY, arg=name)
+        page.evaluate(WATCH, name)
+        return page
+
+    @staticmethod
+    def run_all(page, seconds: float = 300) -> dict:
+        """Run all cells, wait until the kernel is idle, and tell what is seen then."""
+        page.evaluate("() => { jupyterapp.commands.execute('notebook:run-all-cells'); }")
+        page.wait_for_function(DONE, timeout=seconds * 1000, polling=200)
+        cells = page.evaluate(CELLS)
+        outputs = [output for cell in cells for output in cell["outputs"]]
+        return {
+            "cells": cells,
+            "errors": [o["evalue"] for o in outputs if o["output_type"] == "error"],
+            "statuses": page.evaluate("() => statuses"),
+            "figures": sum("image/png" in o.get("data", {}) for o in outputs),
+            "images": page.evaluate(IMAGES),
+        }
+
+
+@contextmanager
+def lab(folder: Path, context) -> Iterator[Lab]:
+    """Start JupyterLab on a folder, free of the user's own settings; stop it and its kernels."""
+    own = folder.parent / "jupyter"
+    for name, content in SETTINGS.items():
+        path = own / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content))
+    places = {f"JUPYTER_{kind}_DIR": str(own / kind) for kind in ("CONFIG", "DATA", "RUNTIME")}
+    places |= {"JUPYTER_PREFER_ENV_PATH": "1", "IPYTHONDIR": str(own / "ipython")}
+    command = [
+        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1",
+        "--port=0", "--ServerApp.terminals_enabled=False", f"--ServerApp.root_dir={folder}",
+        "--LabApp.expose_app_in_browser=True", "--LabApp.extension_manager=readonly",
+        f"--LabApp.user_settings_dir={own / 'settings'}",
+        f"--LabApp.workspaces_dir={own / 'workspaces'}",
+    ]  # fmt: skip
+    with (folder.parent / "lab.log").open("w") as log:
+        process = subprocess.Popen(
+            command, stdout=log, stderr=subprocess.STDOUT, env=os.environ | places
+        )
+    try:
+        server = _wait_for_server(own / "RUNTIME", process)
+        yield Lab(server["url"], server["token"], context)
+    finally:
+        process.terminate()  # the server ends its kernels first
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=30)
+        process.kill()
+        process.wait()
+
+
+def _wait_for_server(runtime: Path, process: subprocess.Popen, seconds: float = 90) -> dict:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and process.poll() is None:
+        for path in runtime.glob("jpserver-*.json"):
+            with suppress(ValueError):  # half written
+                return json.loads(path.read_text())
+        time.sleep(0.1)
+    pytest.fail("JupyterLab did not start; see lab.log")

@@ -1,0 +1,98 @@
+"""Notebooks in JupyterLab, as people run them: in a real browser, from the system's packages."""
+
+import nbformat
+import pytest
+from browser import chromium, foreign, lab
+
+from marab_lib import notebooks
+
+
+@pytest.fixture(scope="module")
+def context():
+    with chromium() as context:
+        yield context
+
+
+@pytest.fixture(scope="module")
+def jupyter(context, tmp_path_factory):
+    """JupyterLab on an empty folder."""
+    folder = tmp_path_factory.mktemp("lab") / "notebooks"
+    folder.mkdir()
+    with lab(folder, context) as running:
+        running.folder = folder
+        yield running
+
+
+def copy(name: str, folder) -> int:
+    """A copy of a project's notebook with its quick parameters and without its outputs.
+
+    Returns how many figures the saved one has.
+    """
+    notebook = notebooks.pick(name, notebooks.find())
+    content = nbformat.read(notebook.path, as_version=4)
+    code = [cell for cell in content.cells if cell.cell_type == "code"]
+    figures = sum("image/png" in o.get("data", {}) for cell in code for o in cell.outputs)
+    for cell in code:
+        cell.outputs, cell.execution_count = [], None
+        if "parameters" in cell.metadata.get("tags", []):
+            cell.source += "".join(f"\n{key} = {value!r}" for key, value in notebook.quick.items())
+    nbformat.write(content, folder / f"{name}.ipynb")
+    return figures
+
+
+@pytest.mark.parametrize("name", ["06", "09"])
+def test_a_notebook_runs_in_jupyterlab(jupyter, name):
+    figures = copy(name, jupyter.folder)
+    page = jupyter.open(f"{name}.ipynb")
+    seen = jupyter.run_all(page)
+    assert seen["errors"] == []
+    assert set(seen["statuses"]) <= {"idle", "busy"}
+    counts = [cell["count"] for cell in seen["cells"]]
+    assert counts == list(range(1, len(counts) + 1))
+    assert seen["figures"] == figures > 0
+    assert len(seen["images"]) >= figures
+    assert all(seen["images"])
+    page.screenshot(path=jupyter.folder.parent / f"{name}.png", full_page=True)
+    page.close()
+
+
+def small(folder, name: str, *sources: str) -> None:
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    kernel = {"display_name": "P", "language": "python", "name": "python3"}
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    nbformat.write(notebook, folder / name)
+
+
+def test_an_error_is_seen(jupyter):
+    small(jupyter.folder, "error.ipynb", "1 + 1", "raise ValueError('odd')", "2 + 2")
+    page = jupyter.open("error.ipynb")
+    assert jupyter.run_all(page, 60)["errors"] == ["odd"]
+    page.close()
+
+
+def test_a_dead_kernel_is_seen(jupyter):
+    small(jupyter.folder, "dead.ipynb", "1 + 1", "import os\nos._exit(1)")
+    page = jupyter.open("dead.ipynb")
+    assert not set(jupyter.run_all(page, 60)["statuses"]) <= {"idle", "busy"}
+    page.close()
+
+
+def test_a_progress_bar_is_shown(jupyter):
+    small(
+        jupyter.folder,
+        "bar.ipynb",
+        "from marab_lib import policies, problems, simulate\n"
+        "result = simulate(problems.artificial(4, 0), policies.UCB(), 2000, 50, 1, progress=True)",
+    )
+    page = jupyter.open("bar.ipynb")
+    assert jupyter.run_all(page, 120)["errors"] == []
+    page.locator(".widget-hprogress .progress-bar").wait_for(state="visible", timeout=10_000)
+    assert "400k/400k" in page.locator(".jp-OutputArea-output").first.inner_text()
+    page.screenshot(path=jupyter.folder.parent / "bar.png")
+    page.close()
+
+
+def test_nothing_was_asked_of_another_machine(jupyter):
+    """Runs last: JupyterLab and the notebooks need no network."""
+    assert len(jupyter.context.addresses) > 20
+    assert foreign(jupyter.context.addresses) == []
