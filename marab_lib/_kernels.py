@@ -65,7 +65,7 @@ INDEX_SIGNATURE = types.void(
 _INDEX_FUNCTION = types.FunctionType(INDEX_SIGNATURE)
 
 # Kinds of reward laws, and how many numbers a Gaussian component takes.
-UNIFORM, MIXTURE, EMPIRICAL, BERNOULLI, BETA = range(5)
+UNIFORM, MIXTURE, EMPIRICAL, BERNOULLI, BETA, DISCRETE = range(6)
 COMPONENT = 5
 
 # First pulls and ties, as the options of a policy name them.
@@ -104,14 +104,19 @@ def open_uniform(high, low):
 
 
 @jit()
-def next_uniform(state):
-    """Next number in (0, 1) from the policy's own stream (splitmix64)."""
+def next_word(state):
+    """Next 64 random bits of the policy's own stream (splitmix64)."""
     state[0].rng += np.uint64(0x9E3779B97F4A7C15)
     z = state[0].rng
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return (np.float64(z >> np.uint64(12)) + 0.5) * _TWO_52
+    return z ^ (z >> np.uint64(31))
+
+
+@jit()
+def next_uniform(state):
+    """Next number in (0, 1) from the policy's own stream."""
+    return (np.float64(next_word(state) >> np.uint64(12)) + 0.5) * _TWO_52
 
 
 @jit()
@@ -237,6 +242,78 @@ def next_beta(state, a, b):
     return x / (x + next_gamma(state, b))
 
 
+def _exponential_layers():
+    """Right ends and heights of the 256 layers of equal area under exp(-x)."""
+    start, area = 7.69711747013104972, 3.949659822581572e-3
+    x = np.zeros(257)
+    x[0] = area * math.exp(start)  # width of a rectangle as large as the lowest layer with its tail
+    x[1] = start
+    for i in range(1, 255):
+        x[i + 1] = -math.log(math.exp(-x[i]) + area / x[i])
+    return x, np.exp(-x)
+
+
+_LAYER_X, _LAYER_Y = _exponential_layers()
+
+
+@jit()
+def next_exponential(state):
+    """Next exponential number of mean 1: the ziggurat of Marsaglia and Tsang (2000)."""
+    shift = 0.0
+    while True:
+        word = next_word(state)
+        layer = np.int64(word & np.uint64(255))
+        x = (np.float64(word >> np.uint64(12)) + 0.5) * _TWO_52 * _LAYER_X[layer]
+        if x < _LAYER_X[layer + 1]:  # inside the curve: 99 of 100 draws end here
+            return shift + x
+        if layer == 0:  # the tail is the same law again, further right
+            shift += _LAYER_X[1]
+        else:
+            low, high = _LAYER_Y[layer], _LAYER_Y[layer + 1]
+            if low + (high - low) * next_uniform(state) < math.exp(-x):
+                return shift + x
+
+
+@jit()
+def next_gamma_whole(state, shape):
+    """Next gamma number of a whole shape >= 1: few exponentials, or `next_gamma`."""
+    if shape > 6:
+        return next_gamma(state, float(shape))
+    total = 0.0
+    for _ in range(shape):
+        total += next_exponential(state)
+    return total
+
+
+@jit()
+def next_binomial(state, n, p):
+    """Next binomial number, exact, in about log(n) steps (Relles 1972).
+
+    The m-th smallest of n uniform numbers is Beta(m, n + 1 - m); it tells on which side of p the
+    first m, or the last n + 1 - m, of them lie, and leaves a smaller binomial.
+    """
+    count = 0
+    while n * min(p, 1.0 - p) > 20.0:
+        m = max(1, int((n + 1) * p))
+        middle = next_beta(state, float(m), float(n + 1 - m))
+        if middle <= p:
+            count += m
+            n -= m
+            p = (p - middle) / (1.0 - middle)
+        else:
+            n = m - 1
+            p = p / middle
+    rare = min(p, 1.0 - p)
+    events = 0
+    if rare > 0.0:  # waiting times from one rare outcome to the next
+        rate = -math.log1p(-rare)
+        position = 1.0 + math.floor(next_exponential(state) / rate)
+        while position <= n:
+            events += 1
+            position += 1.0 + math.floor(next_exponential(state) / rate)
+    return count + (events if p <= 0.5 else n - events)
+
+
 # --- reward laws --------------------------------------------------------------------------
 
 
@@ -285,6 +362,11 @@ def reward(kind, params, start, size, key0, key1, arm, run, u):
         return params[start + int(v * size)]
     if kind == BERNOULLI:
         return 1.0 if v < params[start] else 0.0
+    if kind == DISCRETE:
+        place = 0
+        for j in range(size - 1):
+            place += v >= params[start + size + j]
+        return params[start + place]
     return _beta_reward(params, start, x0, x1)
 
 
@@ -380,6 +462,160 @@ def update_tail(arm, low, high, value, tail_n):
     arm.tail_max = low[0]
     # One reward needs no sum: MaRaB with alpha <= 1/T is MIN to the last bit.
     arm.cvar = low[0] if tail_n == 1 else (arm.tail_sum + arm.tail_lost) / tail_n
+
+
+@jit()
+def split_cvar(arm, alpha):
+    """CVaR of the empirical law: the lowest share alpha exactly, its last reward taken in part."""
+    share = alpha * arm.n
+    return (arm.tail_n * arm.cvar - (arm.tail_n - share) * arm.tail_max) / share
+
+
+# --- sorted lower parts -------------------------------------------------------------------
+# An arm's lowest rewards as runs of equal values: values[r] increasing, counts[r] how many. The
+# other rewards are in a heap with the smallest on top, and join only when they are needed, so that
+# the part kept in order is no longer than the quantile that is looked at. `part` holds the number
+# of runs, of rewards in runs and of rewards in the heap.
+
+RUNS, RANKED, WAITING = range(3)
+
+
+@jit()
+def _place(values, n_runs, x):
+    """Number of runs with a value below x."""
+    low, high = 0, n_runs
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < x:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@jit()
+def insert_reward(part, values, counts, heap, x):
+    """Take one more reward into the runs, or into the heap where it lies above all runs."""
+    n_runs = int(part[RUNS])
+    if n_runs == 0 or x > values[n_runs - 1]:
+        _push(heap, int(part[WAITING]), x, -1.0)
+        part[WAITING] += 1
+        return
+    place = _place(values, n_runs, x)
+    if values[place] == x:
+        counts[place] += 1
+    else:
+        for j in range(n_runs, place, -1):
+            values[j] = values[j - 1]
+        values[place] = x
+        if part[RANKED] > n_runs:
+            for j in range(n_runs, place, -1):
+                counts[j] = counts[j - 1]
+        counts[n_runs if part[RANKED] == n_runs else place] = 1
+        part[RUNS] += 1
+    part[RANKED] += 1
+
+
+@jit()
+def rank_rewards(part, values, counts, heap, n):
+    """Bring rewards from the heap to the runs until the n lowest are there, or all."""
+    while part[RANKED] < n and part[WAITING] > 0:
+        x = heap[0]
+        _pop_top(heap, int(part[WAITING]), -1.0)
+        part[WAITING] -= 1
+        last = int(part[RUNS]) - 1
+        if last >= 0 and values[last] == x:
+            counts[last] += 1
+        else:
+            values[last + 1] = x
+            counts[last + 1] = 1
+            part[RUNS] += 1
+        part[RANKED] += 1
+
+
+@jit()
+def trimmed_cvar(part, values, counts, alpha, cut, top):
+    """CVaR at alpha of the empirical law when its lowest share `cut` is moved up to `top`.
+
+    The runs must hold the lowest share alpha + cut.
+    """
+    n = part[RANKED] + part[WAITING]
+    first, last = cut * n, (cut + alpha) * n
+    lost = 0.0
+    before = 0.0
+    for r in range(int(part[RUNS])):
+        after = before + counts[r]
+        if after > first:
+            inside = min(after, last) - max(before, first)
+            if inside <= 0.0:
+                break
+            lost += inside * (top - values[r])
+        before = after
+    return top - lost / (alpha * n)
+
+
+@jit()
+def dirichlet_mean(values, counts, n_runs, n, top, state):
+    """Mean of the n lowest rewards with weights Dirichlet(1, ..., 1); above the runs lies `top`.
+
+    Equal values share one gamma number: the weights of a run sum to gamma(count), exactly.
+    """
+    weight = 0.0
+    lost = 0.0
+    left = n
+    for r in range(n_runs):
+        size = min(int(counts[r]), left)
+        g = next_gamma_whole(state, size)
+        weight += g
+        lost += g * (top - values[r])
+        left -= size
+        if left == 0:
+            break
+    if left > 0:
+        weight += next_gamma_whole(state, left)
+    return top - lost / weight
+
+
+BLOCKS = 32
+
+
+@jit()
+def dirichlet_mean_bounds(values, n_runs, n, top, state, weights):
+    """Bounds of `dirichlet_mean` for rewards all different, from the weights of 32 blocks of ranks.
+
+    The sum of a block's exponentials is one gamma number, kept in `weights`; every reward of the
+    block lies between its first and its last.
+    """
+    weight = 0.0
+    most = 0.0
+    least = 0.0
+    for b in range(BLOCKS):
+        first, end = b * n // BLOCKS, (b + 1) * n // BLOCKS
+        g = next_gamma(state, float(end - first))
+        weights[b] = g
+        weight += g
+        most += g * (top - values[first])
+        if end <= n_runs:
+            least += g * (top - values[end - 1])
+    return top - most / weight, top - least / weight
+
+
+@jit()
+def dirichlet_mean_within(values, n_runs, n, top, state, weights):
+    """`dirichlet_mean` itself, given the weights of the blocks that its bounds were made of."""
+    weight = 0.0
+    lost = 0.0
+    for b in range(BLOCKS):
+        block_weight = 0.0
+        block_lost = 0.0
+        for j in range(b * n // BLOCKS, (b + 1) * n // BLOCKS):
+            e = next_exponential(state)
+            block_weight += e
+            if j < n_runs:
+                block_lost += e * (top - values[j])
+        weight += weights[b]
+        lost += weights[b] * block_lost / block_weight
+    return top - lost / weight
 
 
 # --- solvers of policies ------------------------------------------------------------------

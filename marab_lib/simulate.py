@@ -197,15 +197,8 @@ def _checkpoints(checkpoints: int | Sequence[int] | None, horizon: int) -> np.nd
 
 def _parameters(policy: Policy, problems: list[Problem], horizon: int) -> tuple[float, ...]:
     """The policy's parameters, once it is sure that it can play these problems."""
-    if policy.support is not None:
-        low, high = policy.support
-        for problem in problems:
-            least, most = problem.essential_infima.min(), problem.essential_suprema.max()
-            if least < low or most > high:
-                raise ValueError(
-                    f"problems: {policy.name} needs rewards in [{low:g}, {high:g}], but those of "
-                    f"{problem.name!r} lie in [{least:g}, {most:g}]"
-                )
+    for problem in problems:
+        policy.check_problem(problem)
     return policy.parameters(problems[0].n_arms, horizon)
 
 
@@ -299,7 +292,7 @@ def _play(
     """One task: some (problem, run) pairs of one policy."""
     time, first_pulls, rounds, ties = policy.kernel_options()
     tails = np.empty(0, dtype=np.int64)
-    if policy.alpha is not None:
+    if policy.alpha is not None and policy.keeps_tails:
         tails = risk.tail_sizes(policy.alpha, setting.horizon, policy.share)
     k = setting.kinds.shape[1]
     result = _empty(end - begin, k, setting)
