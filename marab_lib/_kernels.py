@@ -494,6 +494,15 @@ def _place(values, n_runs, x):
 
 
 @jit()
+def _make_room(array, n, place):
+    """Move array[place:n] one up. Unsigned counters let the compiler make one memmove of it."""
+    j, end = np.uint64(n), np.uint64(place)
+    while j > end:
+        array[j] = array[j - np.uint64(1)]
+        j -= np.uint64(1)
+
+
+@jit()
 def insert_reward(part, values, counts, heap, x):
     """Take one more reward into the runs, or into the heap where it lies above all runs."""
     n_runs = int(part[RUNS])
@@ -505,13 +514,13 @@ def insert_reward(part, values, counts, heap, x):
     if values[place] == x:
         counts[place] += 1
     else:
-        for j in range(n_runs, place, -1):
-            values[j] = values[j - 1]
+        _make_room(values, n_runs, place)
         values[place] = x
-        if part[RANKED] > n_runs:
-            for j in range(n_runs, place, -1):
-                counts[j] = counts[j - 1]
-        counts[n_runs if part[RANKED] == n_runs else place] = 1
+        if part[RANKED] > n_runs:  # else all counts are 1, and so is one more
+            _make_room(counts, n_runs, place)
+            counts[place] = 1
+        else:
+            counts[n_runs] = 1
         part[RUNS] += 1
     part[RANKED] += 1
 
@@ -534,6 +543,23 @@ def rank_rewards(part, values, counts, heap, n):
 
 
 @jit()
+def unrank_rewards(part, values, heap, n):
+    """Give rewards back to the heap when many more than the n lowest are in runs.
+
+    Without this the runs would keep the share of the rewards that they had at the first pulls. Arms
+    with equal values have few runs, and keep them.
+    """
+    slack = n // 8 + 16
+    if part[RUNS] < part[RANKED] or part[RANKED] <= n + 2 * slack:
+        return
+    while part[RANKED] > n + slack:
+        part[RUNS] -= 1
+        part[RANKED] -= 1
+        _push(heap, int(part[WAITING]), values[int(part[RUNS])], -1.0)
+        part[WAITING] += 1
+
+
+@jit()
 def trimmed_cvar(part, values, counts, alpha, cut, top):
     """CVaR at alpha of the empirical law when its lowest share `cut` is moved up to `top`.
 
@@ -549,9 +575,49 @@ def trimmed_cvar(part, values, counts, alpha, cut, top):
             inside = min(after, last) - max(before, first)
             if inside <= 0.0:
                 break
+            if before <= first and after >= last:
+                return values[r]  # exactly, so that equal arms tie
             lost += inside * (top - values[r])
         before = after
     return top - lost / (alpha * n)
+
+
+@jit()
+def move_boundary(boundary, values, n_ranked, x, rank, top):
+    """Shift a boundary to a new rank after reward x was put in its place; all rewards differ.
+
+    `boundary` holds its rank and the sum of top - value below it. A boundary moves by about one
+    rank from pull to pull, so its sum is mended, not made anew.
+    """
+    at = int(boundary[0])
+    if (
+        0 < at < n_ranked and x < values[at]
+    ):  # x is among the `at` lowest, and pushed the highest of them out
+        boundary[1] += values[at] - x
+    while at < rank:
+        boundary[1] += top - values[at]
+        at += 1
+    while at > rank:
+        at -= 1
+        boundary[1] -= top - values[at]
+    boundary[0] = at
+
+
+@jit()
+def trimmed_cvar_moved(part, values, x, alpha, cut, top, boundaries):
+    """`trimmed_cvar` for rewards that all differ, from the boundaries of the pull before."""
+    n_ranked = int(part[RANKED])
+    n = part[RANKED] + part[WAITING]
+    first, last = cut * n, min((cut + alpha) * n, n)
+    low, high = min(int(first), n_ranked), min(int(last), n_ranked)
+    move_boundary(boundaries[:2], values, n_ranked, x, low, top)
+    move_boundary(boundaries[2:], values, n_ranked, x, high, top)
+    lost = boundaries[3] - boundaries[1]
+    if low < n_ranked:
+        lost -= (first - low) * (top - values[low])
+    if high < n_ranked:
+        lost += (last - high) * (top - values[high])
+    return top - max(lost, 0.0) / (alpha * n)
 
 
 @jit()

@@ -143,9 +143,9 @@ class RewardLaw:
     ) -> np.ndarray | float:
         """Utility whose decision weights depend on ranks, the integral of w(P(u(X) > y)) dy.
 
-        w is the weighting of Tversky and Kahneman (`risk.probability_weight`) and u(x) = x**exponent;
-        rewards count as gains. Computed from the cdf: to about 1e-6 for continuous laws, exactly for
-        discrete ones.
+        w is the weighting of Tversky and Kahneman (`risk.probability_weight`), u(x) is x**exponent
+        and rewards count as gains. Computed from the cdf: to about 1e-6 for continuous laws,
+        exactly for discrete ones.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class RewardLaw:
 
         Examples
         --------
-        >>> Uniform(0, 1).rank_dependent_utility(gamma=1.0), Bernoulli(0.9).rank_dependent_utility(1)
+        >>> Uniform(0, 1).rank_dependent_utility(1.0), Bernoulli(0.9).rank_dependent_utility(1.0)
         (0.5, 0.9)
         """
         gamma, exponent = risk.check_rank_dependence(gamma, exponent)
@@ -813,7 +813,9 @@ class Bernoulli(_Finite):
 
     @property
     def _table(self) -> tuple[np.ndarray, np.ndarray]:
-        return np.broadcast_to([0.0, 1.0], (*self.shape, 2)), np.stack([1 - self.p, self.p], axis=-1)
+        return np.broadcast_to([0.0, 1.0], (*self.shape, 2)), np.stack(
+            [1 - self.p, self.p], axis=-1
+        )
 
     @property
     def atoms(self) -> np.ndarray:

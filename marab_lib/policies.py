@@ -96,7 +96,6 @@ def _outside(C: float, constant: str) -> float:
     return C if constant == "outside" else math.sqrt(C)
 
 
-
 @jit()
 def _ucb(t, arms, state, params, memory, history):
     bonus = params[0] * math.sqrt(math.log(t))

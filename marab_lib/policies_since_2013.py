@@ -232,7 +232,8 @@ class MaRaBOUT(Policy):
         return (alpha, self.C * (self.support[1] - self.support[0]) / alpha)
 
 
-_PART = 3  # numbers of memory that describe an arm's sorted lower part
+_BAND = 8  # numbers of memory an arm of CVaR-UCB: sorted part, two boundaries, bound
+_BOUND = 7
 
 
 @jit()
@@ -240,20 +241,25 @@ def _cvar_ucb(t, arms, state, params, memory, history):
     alpha, half_log, top = params[0], params[1], params[2]
     k, horizon, last = arms.size, state[0].horizon, state[0].last_arm
     if last >= 0:  # the bound of an arm changes only when it is pulled
-        row = (_PART + 1) * k + last * horizon
-        part = memory[_PART * last : _PART * (last + 1)]
+        x, n = state[0].last_reward, arms[last].n
+        row = _BAND * k + last * horizon
+        part = memory[_BAND * last : _BAND * (last + 1)]
         values, counts = memory[row : row + horizon], memory[row + k * horizon :]
-        _kernels.insert_reward(part, values, counts, history[last], state[0].last_reward)
-        n = arms[last].n
+        _kernels.insert_reward(part, values, counts, history[last], x)
         cut = math.sqrt(half_log / n)
-        bound = top
+        part[_BOUND] = top
         if cut < 1.0:
-            needed = min(n, int(math.ceil((alpha + cut) * n)))
+            needed = min(n, int((alpha + cut) * n) + 1)
             _kernels.rank_rewards(part, values, counts, history[last], needed)
-            bound = _kernels.trimmed_cvar(part, values, counts, alpha, cut, top)
-        memory[_PART * k + last] = bound
+            if part[_kernels.RUNS] == part[_kernels.RANKED]:
+                part[_BOUND] = _kernels.trimmed_cvar_moved(
+                    part, values, x, alpha, cut, top, part[3:_BOUND]
+                )
+                _kernels.unrank_rewards(part, values, history[last], needed)
+            else:
+                part[_BOUND] = _kernels.trimmed_cvar(part, values, counts, alpha, cut, top)
     for i in range(k):
-        arms[i].index = memory[_PART * k + i] if arms[i].n > 0 else math.inf
+        arms[i].index = memory[_BAND * i + _BOUND] if arms[i].n > 0 else math.inf
 
 
 @dataclass(frozen=True)
@@ -307,7 +313,7 @@ class CVaRUCB(Policy):
         return (float(risk.exact_level(self.alpha)), math.log(2 / delta) / 2, self.upper)
 
     def memory_size(self, n_arms: int, horizon: int) -> int:
-        return n_arms * (_PART + 1 + 2 * horizon)
+        return n_arms * (_BAND + 2 * horizon)
 
 
 @jit()
@@ -400,6 +406,7 @@ def _b_cvts(t, arms, state, params, memory, history):
         values, counts = memory[row : row + horizon], memory[row + k * horizon :]
         if i == last:
             _kernels.insert_reward(part, values, counts, history[i], state[0].last_reward)
+            _kernels.unrank_rewards(part, values, history[i], int(alpha * arms[i].n) + 1)
         n = arms[i].n
         # As many rewards share the lowest weight alpha as n uniform numbers fall below alpha.
         m = 1 + (n if alpha >= 1.0 else _kernels.next_binomial(state, n, alpha))
@@ -718,7 +725,7 @@ class SuccessiveElimination(Policy):
     """Successive elimination on the CVaR: all remaining arms in turn, dropping the hopeless.
 
     An arm is dropped when its CVaR + r is below the CVaR - r of another, with
-    r = (b / alpha) sqrt(log(2 K T / delta) / (2 n)) from the band of Dvoretzky, Kiefer and Wolfowitz
+    r = (b / alpha) sqrt(log(2 K T / delta) / (2 n)) from the band of Dvoretzky, Kiefer, Wolfowitz
     for all arms and counts at once. Assumes rewards in an interval of width b.
 
     Parameters

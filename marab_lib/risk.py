@@ -110,9 +110,7 @@ def _sample(x: ArrayLike) -> np.ndarray:
     return array
 
 
-def cvar(
-    x: ArrayLike, alpha: float | str | Fraction, share: str = "ceil"
-) -> np.ndarray | float:
+def cvar(x: ArrayLike, alpha: float | str | Fraction, share: str = "ceil") -> np.ndarray | float:
     """Empirical CVaR: mean of the ceil(alpha n) lowest values (eq. 1 of the paper).
 
     Parameters
