@@ -952,7 +952,7 @@ def make(name: str, *parameters: ArrayLike) -> RewardLaw:
 
     Parameters
     ----------
-    name : {"Bernoulli", "Beta", "Empirical", "TruncatedGaussianMixture", "Uniform"}
+    name : {"Bernoulli", "Beta", "Discrete", "Empirical", "TruncatedGaussianMixture", "Uniform"}
     *parameters
         Those of the class, in order.
 
@@ -961,7 +961,7 @@ def make(name: str, *parameters: ArrayLike) -> RewardLaw:
     >>> make("Uniform", 0.2, 0.6).mean
     0.4
     """
-    kinds = (Bernoulli, Beta, Empirical, TruncatedGaussianMixture, Uniform)
+    kinds = (Bernoulli, Beta, Discrete, Empirical, TruncatedGaussianMixture, Uniform)
     table = {kind.__name__: kind for kind in kinds}
     kind = table[_validate.choice("name", name, table)]
     n_expected = len(fields(kind))
