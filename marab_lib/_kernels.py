@@ -380,6 +380,16 @@ def reward_tape(kinds, params, starts, sizes, key0, key1, run, out):
             )
 
 
+@jit()
+def rewards_of_pulls(kinds, params, starts, sizes, key0, key1, run, pulls, out):
+    """All rewards of a run in which arm i was pulled pulls[i] times, arm by arm."""
+    at = 0
+    for arm in range(pulls.size):
+        for u in range(pulls[arm]):
+            out[at] = reward(kinds[arm], params, starts[arm], sizes[arm], key0, key1, arm, run, u)
+            at += 1
+
+
 # --- lower tails --------------------------------------------------------------------------
 # Two heaps an arm: `low` holds the lowest rewards with the largest on top, `high` the others
 # with the smallest on top. A pull moves at most one reward between them.
@@ -800,6 +810,7 @@ _I1 = types.Array(types.int64, 1, "C")
 _I2 = types.Array(types.int64, 2, "C")
 _U2 = types.Array(types.uint64, 2, "C")
 _PULLS = types.Array(types.int32, 2, "C")
+_PULLS_OVER_TIME = types.Array(types.int32, 3, "C")
 _PLAYED = types.Array(types.int16, 2, "C")
 
 _SIMULATE = types.void(
@@ -828,6 +839,7 @@ _SIMULATE = types.void(
     _PULLS,  # pulls[pair - begin, arm]
     _F2,  # rewards[pair - begin, step], or no step
     _PLAYED,  # arms[pair - begin, step], or no step
+    _PULLS_OVER_TIME,  # pulls[pair - begin, checkpoint, arm], or no checkpoint
 )
 
 
@@ -857,6 +869,7 @@ def _simulate(
     pulls,
     rewards,
     played,
+    checkpoint_pulls,
 ):
     """Play one policy on the pairs (problem, run) numbered begin to end - 1, problem by problem."""
     k = kinds.shape[1]
@@ -923,6 +936,9 @@ def _simulate(
                 )
                 theoretical[row, checkpoint] = regret
                 empirical[row, checkpoint] = empirical_regret
+                if checkpoint_pulls.shape[1] > 0:
+                    for j in range(k):
+                        checkpoint_pulls[row, checkpoint, j] = arms[j].n
                 checkpoint += 1
         for i in range(k):
             pulls[row, i] = arms[i].n

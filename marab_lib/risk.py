@@ -238,8 +238,9 @@ def probability_weight(p: ArrayLike, gamma: float = 0.61) -> np.ndarray | float:
 
 def rank_dependent_sum(values: np.ndarray, p: np.ndarray, gamma: float) -> np.ndarray:
     """Sum of increasing values with decision weights, along the last axis."""
-    above = np.cumsum(p[..., ::-1], axis=-1)[..., ::-1]  # P(X >= value)
-    weights = np.asarray(probability_weight(np.minimum(above, 1), gamma))
+    # P(X >= value), rounded: the weighting is so steep at 1 that the last bits of a sum would show.
+    above = np.round(np.cumsum(p[..., ::-1], axis=-1)[..., ::-1], 13)
+    weights = np.asarray(probability_weight(above, gamma))
     weights = weights - np.concatenate([weights[..., 1:], np.zeros_like(weights[..., :1])], axis=-1)
     return (values * weights).sum(axis=-1)
 
