@@ -116,7 +116,7 @@ def next_word(state):
 @jit()
 def next_uniform(state):
     """Next number in (0, 1) from the policy's own stream."""
-    return (np.float64(next_word(state) >> np.uint64(12)) + 0.5) * _TWO_52
+    return (np.float64(np.int64(next_word(state) >> np.uint64(12))) + 0.5) * _TWO_52
 
 
 @jit()
@@ -263,7 +263,7 @@ def next_exponential(state):
     while True:
         word = next_word(state)
         layer = np.int64(word & np.uint64(255))
-        x = (np.float64(word >> np.uint64(12)) + 0.5) * _TWO_52 * _LAYER_X[layer]
+        x = (np.float64(np.int64(word >> np.uint64(12))) + 0.5) * _TWO_52 * _LAYER_X[layer]
         if x < _LAYER_X[layer + 1]:  # inside the curve: 99 of 100 draws end here
             return shift + x
         if layer == 0:  # the tail is the same law again, further right
@@ -274,15 +274,64 @@ def next_exponential(state):
                 return shift + x
 
 
+def _normal_layers():
+    """Right ends and heights of the 256 layers of equal area under exp(-x**2 / 2), x > 0."""
+    start, area = 3.6541528853610088, 4.92867323399e-3
+    x = np.zeros(257)
+    x[0] = area * math.exp(0.5 * start * start)
+    x[1] = start
+    for i in range(1, 255):
+        x[i + 1] = math.sqrt(-2.0 * math.log(math.exp(-0.5 * x[i] ** 2) + area / x[i]))
+    return x, np.exp(-0.5 * x * x)
+
+
+_NORMAL_X, _NORMAL_Y = _normal_layers()
+_SIGN = np.uint64(256)
+
+
+@jit()
+def next_fast_normal(state):
+    """Next standard normal number by the ziggurat of Marsaglia and Tsang (2000)."""
+    while True:
+        word = next_word(state)
+        layer = np.int64(word & np.uint64(255))
+        x = (np.float64(np.int64(word >> np.uint64(12))) + 0.5) * _TWO_52 * _NORMAL_X[layer]
+        sign = -1.0 if word & _SIGN else 1.0
+        if x < _NORMAL_X[layer + 1]:
+            return sign * x
+        if layer == 0:  # the tail, by Marsaglia's method
+            start = _NORMAL_X[1]
+            while True:
+                x = next_exponential(state) / start
+                if 2.0 * next_exponential(state) > x * x:
+                    return sign * (start + x)
+        low, high = _NORMAL_Y[layer], _NORMAL_Y[layer + 1]
+        if low + (high - low) * next_uniform(state) < math.exp(-0.5 * x * x):
+            return sign * x
+
+
 @jit()
 def next_gamma_whole(state, shape):
-    """Next gamma number of a whole shape >= 1: few exponentials, or `next_gamma`."""
-    if shape > 6:
-        return next_gamma(state, float(shape))
-    total = 0.0
-    for _ in range(shape):
-        total += next_exponential(state)
-    return total
+    """Next gamma number of a whole shape >= 1: few exponentials, or as `next_gamma`, but faster."""
+    if shape <= 6:
+        total = 0.0
+        for _ in range(shape):
+            total += next_exponential(state)
+        return total
+    d = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        x = next_fast_normal(state)
+        v = 1.0 + c * x
+        if v <= 0.0:
+            continue
+        v = v * v * v
+        u = next_uniform(state)
+        square = x * x
+        if u < 1.0 - 0.0331 * square * square or math.log(u) < 0.5 * square + d * (
+            1.0 - v + math.log(v)
+        ):
+            return d * v
 
 
 @jit()
@@ -295,7 +344,8 @@ def next_binomial(state, n, p):
     count = 0
     while n * min(p, 1.0 - p) > 20.0:
         m = max(1, int((n + 1) * p))
-        middle = next_beta(state, float(m), float(n + 1 - m))
+        x = next_gamma_whole(state, m)
+        middle = x / (x + next_gamma_whole(state, n + 1 - m))
         if middle <= p:
             count += m
             n -= m
@@ -652,6 +702,24 @@ def dirichlet_mean(values, counts, n_runs, n, top, state):
     return top - lost / weight
 
 
+@jit()
+def dirichlet_cvar(values, counts, alpha, state, weights):
+    """CVaR at alpha of the law on sorted values with probabilities Dirichlet(counts)."""
+    total = 0.0
+    for j in range(values.size):
+        weights[j] = next_gamma_whole(state, int(counts[j]))
+        total += weights[j]
+    left = share = alpha * total
+    gained = 0.0
+    for j in range(values.size):
+        weight = min(weights[j], left)
+        gained += weight * values[j]
+        left -= weight
+        if left <= 0.0:
+            break
+    return gained / share
+
+
 BLOCKS = 32
 
 
@@ -667,7 +735,7 @@ def dirichlet_mean_bounds(values, n_runs, n, top, state, weights):
     least = 0.0
     for b in range(BLOCKS):
         first, end = b * n // BLOCKS, (b + 1) * n // BLOCKS
-        g = next_gamma(state, float(end - first))
+        g = next_gamma_whole(state, end - first)
         weights[b] = g
         weight += g
         most += g * (top - values[first])

@@ -539,8 +539,9 @@ def _m_cvts(t, arms, state, params, memory, history):
         memory[last * size + place] += 1.0
     for i in range(arms.size):
         counts = memory[i * size : (i + 1) * size]
-        m = 1 + _kernels.next_binomial(state, arms[i].n + size - 1, alpha)
-        arms[i].index = _kernels.dirichlet_mean(values, counts, size, m, values[size - 1], state)
+        arms[i].index = _kernels.dirichlet_cvar(
+            values, counts, alpha, state, memory[arms.size * size :]
+        )
 
 
 @dataclass(frozen=True)
@@ -548,8 +549,8 @@ class MCVTS(Policy):
     """M-CVTS: Thompson sampling of the CVaR for rewards of a known finite set of values.
 
     The probabilities of an arm's values have a uniform prior; the index is the CVaR of a draw from
-    the posterior Dirichlet(1 + counts). Drawn as in `BCVTS`, notes (1) and (2): same law, fewer
-    draws. No first pulls are needed; ``first_pulls`` is "none" by default.
+    the posterior Dirichlet(1 + counts). The cost does not grow with t. No first pulls are needed;
+    ``first_pulls`` is "none" by default.
 
     Parameters
     ----------
@@ -589,7 +590,7 @@ class MCVTS(Policy):
         return (float(risk.exact_level(self.alpha)), *self.values)
 
     def memory_size(self, n_arms: int, horizon: int) -> int:
-        return n_arms * len(self.values)
+        return (n_arms + 1) * len(self.values)
 
 
 @jit()

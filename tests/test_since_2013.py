@@ -122,6 +122,16 @@ def test_exponential_numbers():
     assert stats.kstest(tail, "expon").pvalue > 1e-4
 
 
+def test_fast_normal_numbers():
+    state = new_state(14)
+    x = np.array([_kernels.next_fast_normal(state) for _ in range(400_000)])
+    assert stats.kstest(x, "norm").pvalue > 1e-4
+    far = abs(x[abs(x) > 3.6541528853610088])  # beyond the last layer: 103 expected, sd 10.2
+    assert 60 < far.size < 150
+    excess = stats.norm.sf(far) / stats.norm.sf(3.6541528853610088)
+    assert stats.kstest(excess, "uniform").pvalue > 1e-4
+
+
 @pytest.mark.parametrize(
     ("n", "p"), [(1, 0.3), (10, 0.5), (45, 0.9), (300, 0.1), (2000, 0.37), (100_000, 0.05)]
 )
@@ -209,10 +219,10 @@ def test_m_cvts_index_has_the_law_of_its_definition(alpha):
     rewards = [0.1, 0.1, 0.4, 1.0, 0.0, 0.4, 0.4]
     policy, state, rng = policies.MCVTS(alpha), new_state(11), np.random.default_rng(12)
     counts = np.array([1.0 + sum(x == v for x in rewards) for v in TENTHS])
-    ours = []
-    for _ in range(3000):
-        m = 1 + _kernels.next_binomial(state, int(counts.sum()) - 1, alpha)
-        ours.append(_kernels.dirichlet_mean(np.array(TENTHS), counts, 11, m, 1.0, state))
+    room = np.zeros(11)
+    ours = [
+        _kernels.dirichlet_cvar(np.array(TENTHS), counts, alpha, state, room) for _ in range(3000)
+    ]
     expected = [naive.posterior_cvar(rewards, alpha, policy.values, rng) for _ in range(3000)]
     assert stats.ks_2samp(ours, expected).pvalue > 1e-4
 
