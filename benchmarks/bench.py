@@ -104,6 +104,40 @@ def compare_policies(repeats: int) -> None:
     print(f"two threads are {single / double:.2f} times as fast as one (MaRaB, 20 problems)")
 
 
+def growth_with_time(repeats: int) -> None:
+    """Nanoseconds a pull of the policies since 2013, averaged over runs of growing length.
+
+    Continuous rewards (section 5.2, K = 20) and rewards from a table (section 5.3, 117 values an
+    arm), where B-CVTS draws one number for each distinct value.
+    """
+    horizons = (2_000, 20_000, 100_000)
+    print("\nPolicies since 2013: ns a pull, averaged over a run of T pulls, K = 20, one core")
+    print(f"{'':34}{'section 5.2':^30}{'table of 117 values':^30}")
+    print(f"{'policy':34}" + 2 * "".join(f"{f'T = {h:,}':>12}"[-12:] for h in horizons))
+    listed = problems.artificial(1, seed=0)[0], problems.energy()
+    resampled = [policies.BCVTS(0.5), policies.BCVTS(0.9), policies.CVaRUCB(0.9)]
+    for policy in [policies.MaRaB(0.1), *policies.since_2013(0.1), *resampled]:
+        cells = []
+        for problem in listed:
+            for horizon in horizons:
+                runs = max(1, 20_000 // horizon)
+
+                def play(problem=problem, policy=policy, horizon=horizon, runs=runs) -> None:
+                    simulate(problem, policy, horizon, runs, 0, threads=1, checkpoints=1)
+
+                play() if horizon == horizons[0] else None  # compiles
+                cells.append(best_of(repeats, play) / (runs * horizon) * 1e9)
+        print(f"{policy.name:34}" + "".join(f"{cell:12.0f}" for cell in cells))
+    discrete = problems.multinomial(1, seed=0)[0]
+    print("\nFive arms on 11 values (Baudry et al. 2021), T = 10,000")
+    for policy in (policies.MCVTS(0.1), policies.BCVTS(0.1), policies.BCVTS(0.9)):
+        simulate(discrete, policy, 100, 1, 0, threads=1)
+        work = best_of(
+            repeats, lambda p=policy: simulate(discrete, p, 10_000, 4, 0, threads=1, checkpoints=1)
+        )
+        print(f"{policy.name:34}{work / 40_000 * 1e9:12.0f}")
+
+
 def full_experiment(n_problems: int) -> None:
     """Figure 2: four policies, 40 runs a problem, both horizons."""
     listed = problems.artificial(n_problems, seed=0)
@@ -141,6 +175,7 @@ def main() -> None:
     print(f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
     start_up()
     compare_policies(options.repeats)
+    growth_with_time(min(options.repeats, 3))
     if options.problems:
         full_experiment(options.problems)
 

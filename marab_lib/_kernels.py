@@ -65,7 +65,7 @@ INDEX_SIGNATURE = types.void(
 _INDEX_FUNCTION = types.FunctionType(INDEX_SIGNATURE)
 
 # Kinds of reward laws, and how many numbers a Gaussian component takes.
-UNIFORM, MIXTURE, EMPIRICAL, BERNOULLI, BETA = range(5)
+UNIFORM, MIXTURE, EMPIRICAL, BERNOULLI, BETA, DISCRETE = range(6)
 COMPONENT = 5
 
 # First pulls and ties, as the options of a policy name them.
@@ -104,14 +104,19 @@ def open_uniform(high, low):
 
 
 @jit()
-def next_uniform(state):
-    """Next number in (0, 1) from the policy's own stream (splitmix64)."""
+def next_word(state):
+    """Next 64 random bits of the policy's own stream (splitmix64)."""
     state[0].rng += np.uint64(0x9E3779B97F4A7C15)
     z = state[0].rng
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return (np.float64(z >> np.uint64(12)) + 0.5) * _TWO_52
+    return z ^ (z >> np.uint64(31))
+
+
+@jit()
+def next_uniform(state):
+    """Next number in (0, 1) from the policy's own stream."""
+    return (np.float64(np.int64(next_word(state) >> np.uint64(12))) + 0.5) * _TWO_52
 
 
 @jit()
@@ -237,6 +242,128 @@ def next_beta(state, a, b):
     return x / (x + next_gamma(state, b))
 
 
+def _exponential_layers():
+    """Right ends and heights of the 256 layers of equal area under exp(-x)."""
+    start, area = 7.69711747013104972, 3.949659822581572e-3
+    x = np.zeros(257)
+    x[0] = area * math.exp(start)  # width of a rectangle as large as the lowest layer with its tail
+    x[1] = start
+    for i in range(1, 255):
+        x[i + 1] = -math.log(math.exp(-x[i]) + area / x[i])
+    return x, np.exp(-x)
+
+
+_LAYER_X, _LAYER_Y = _exponential_layers()
+
+
+@jit()
+def next_exponential(state):
+    """Next exponential number of mean 1: the ziggurat of Marsaglia and Tsang (2000)."""
+    shift = 0.0
+    while True:
+        word = next_word(state)
+        layer = np.int64(word & np.uint64(255))
+        x = (np.float64(np.int64(word >> np.uint64(12))) + 0.5) * _TWO_52 * _LAYER_X[layer]
+        if x < _LAYER_X[layer + 1]:  # inside the curve: 99 of 100 draws end here
+            return shift + x
+        if layer == 0:  # the tail is the same law again, further right
+            shift += _LAYER_X[1]
+        else:
+            low, high = _LAYER_Y[layer], _LAYER_Y[layer + 1]
+            if low + (high - low) * next_uniform(state) < math.exp(-x):
+                return shift + x
+
+
+def _normal_layers():
+    """Right ends and heights of the 256 layers of equal area under exp(-x**2 / 2), x > 0."""
+    start, area = 3.6541528853610088, 4.92867323399e-3
+    x = np.zeros(257)
+    x[0] = area * math.exp(0.5 * start * start)
+    x[1] = start
+    for i in range(1, 255):
+        x[i + 1] = math.sqrt(-2.0 * math.log(math.exp(-0.5 * x[i] ** 2) + area / x[i]))
+    return x, np.exp(-0.5 * x * x)
+
+
+_NORMAL_X, _NORMAL_Y = _normal_layers()
+_SIGN = np.uint64(256)
+
+
+@jit()
+def next_fast_normal(state):
+    """Next standard normal number by the ziggurat of Marsaglia and Tsang (2000)."""
+    while True:
+        word = next_word(state)
+        layer = np.int64(word & np.uint64(255))
+        x = (np.float64(np.int64(word >> np.uint64(12))) + 0.5) * _TWO_52 * _NORMAL_X[layer]
+        sign = -1.0 if word & _SIGN else 1.0
+        if x < _NORMAL_X[layer + 1]:
+            return sign * x
+        if layer == 0:  # the tail, by Marsaglia's method
+            start = _NORMAL_X[1]
+            while True:
+                x = next_exponential(state) / start
+                if 2.0 * next_exponential(state) > x * x:
+                    return sign * (start + x)
+        low, high = _NORMAL_Y[layer], _NORMAL_Y[layer + 1]
+        if low + (high - low) * next_uniform(state) < math.exp(-0.5 * x * x):
+            return sign * x
+
+
+@jit()
+def next_gamma_whole(state, shape):
+    """Next gamma number of a whole shape >= 1: few exponentials, or as `next_gamma`, but faster."""
+    if shape <= 6:
+        total = 0.0
+        for _ in range(shape):
+            total += next_exponential(state)
+        return total
+    d = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        x = next_fast_normal(state)
+        v = 1.0 + c * x
+        if v <= 0.0:
+            continue
+        v = v * v * v
+        u = next_uniform(state)
+        square = x * x
+        if u < 1.0 - 0.0331 * square * square or math.log(u) < 0.5 * square + d * (
+            1.0 - v + math.log(v)
+        ):
+            return d * v
+
+
+@jit()
+def next_binomial(state, n, p):
+    """Next binomial number, exact, in about log(n) steps (Relles 1972).
+
+    The m-th smallest of n uniform numbers is Beta(m, n + 1 - m); it tells on which side of p the
+    first m, or the last n + 1 - m, of them lie, and leaves a smaller binomial.
+    """
+    count = 0
+    while n * min(p, 1.0 - p) > 20.0:
+        m = max(1, int((n + 1) * p))
+        x = next_gamma_whole(state, m)
+        middle = x / (x + next_gamma_whole(state, n + 1 - m))
+        if middle <= p:
+            count += m
+            n -= m
+            p = (p - middle) / (1.0 - middle)
+        else:
+            n = m - 1
+            p = p / middle
+    rare = min(p, 1.0 - p)
+    events = 0
+    if rare > 0.0:  # waiting times from one rare outcome to the next
+        rate = -math.log1p(-rare)
+        position = 1.0 + math.floor(next_exponential(state) / rate)
+        while position <= n:
+            events += 1
+            position += 1.0 + math.floor(next_exponential(state) / rate)
+    return count + (events if p <= 0.5 else n - events)
+
+
 # --- reward laws --------------------------------------------------------------------------
 
 
@@ -285,6 +412,11 @@ def reward(kind, params, start, size, key0, key1, arm, run, u):
         return params[start + int(v * size)]
     if kind == BERNOULLI:
         return 1.0 if v < params[start] else 0.0
+    if kind == DISCRETE:
+        place = 0
+        for j in range(size - 1):
+            place += v >= params[start + size + j]
+        return params[start + place]
     return _beta_reward(params, start, x0, x1)
 
 
@@ -296,6 +428,16 @@ def reward_tape(kinds, params, starts, sizes, key0, key1, run, out):
             out[arm, u] = reward(
                 kinds[arm], params, starts[arm], sizes[arm], key0, key1, arm, run, u
             )
+
+
+@jit()
+def rewards_of_pulls(kinds, params, starts, sizes, key0, key1, run, pulls, out):
+    """All rewards of a run in which arm i was pulled pulls[i] times, arm by arm."""
+    at = 0
+    for arm in range(pulls.size):
+        for u in range(pulls[arm]):
+            out[at] = reward(kinds[arm], params, starts[arm], sizes[arm], key0, key1, arm, run, u)
+            at += 1
 
 
 # --- lower tails --------------------------------------------------------------------------
@@ -380,6 +522,244 @@ def update_tail(arm, low, high, value, tail_n):
     arm.tail_max = low[0]
     # One reward needs no sum: MaRaB with alpha <= 1/T is MIN to the last bit.
     arm.cvar = low[0] if tail_n == 1 else (arm.tail_sum + arm.tail_lost) / tail_n
+
+
+@jit()
+def split_cvar(arm, alpha):
+    """CVaR of the empirical law: the lowest share alpha exactly, its last reward taken in part."""
+    share = alpha * arm.n
+    return (arm.tail_n * arm.cvar - (arm.tail_n - share) * arm.tail_max) / share
+
+
+# --- sorted lower parts -------------------------------------------------------------------
+# An arm's lowest rewards as runs of equal values: values[r] increasing, counts[r] how many. The
+# other rewards are in a heap with the smallest on top, and join only when they are needed, so that
+# the part kept in order is no longer than the quantile that is looked at. `part` holds the number
+# of runs, of rewards in runs and of rewards in the heap.
+
+RUNS, RANKED, WAITING = range(3)
+
+
+@jit()
+def _place(values, n_runs, x):
+    """Number of runs with a value below x."""
+    low, high = 0, n_runs
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < x:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@jit()
+def _make_room(array, n, place):
+    """Move array[place:n] one up. Unsigned counters let the compiler make one memmove of it."""
+    j, end = np.uint64(n), np.uint64(place)
+    while j > end:
+        array[j] = array[j - np.uint64(1)]
+        j -= np.uint64(1)
+
+
+@jit()
+def insert_reward(part, values, counts, heap, x):
+    """Take one more reward into the runs, or into the heap where it lies above all runs."""
+    n_runs = int(part[RUNS])
+    if n_runs == 0 or x > values[n_runs - 1]:
+        _push(heap, int(part[WAITING]), x, -1.0)
+        part[WAITING] += 1
+        return
+    place = _place(values, n_runs, x)
+    if values[place] == x:
+        counts[place] += 1
+    else:
+        _make_room(values, n_runs, place)
+        values[place] = x
+        if part[RANKED] > n_runs:  # else all counts are 1, and so is one more
+            _make_room(counts, n_runs, place)
+            counts[place] = 1
+        else:
+            counts[n_runs] = 1
+        part[RUNS] += 1
+    part[RANKED] += 1
+
+
+@jit()
+def rank_rewards(part, values, counts, heap, n):
+    """Bring rewards from the heap to the runs until the n lowest are there, or all."""
+    while part[RANKED] < n and part[WAITING] > 0:
+        x = heap[0]
+        _pop_top(heap, int(part[WAITING]), -1.0)
+        part[WAITING] -= 1
+        last = int(part[RUNS]) - 1
+        if last >= 0 and values[last] == x:
+            counts[last] += 1
+        else:
+            values[last + 1] = x
+            counts[last + 1] = 1
+            part[RUNS] += 1
+        part[RANKED] += 1
+
+
+@jit()
+def unrank_rewards(part, values, heap, n):
+    """Give rewards back to the heap when many more than the n lowest are in runs.
+
+    Without this the runs would keep the share of the rewards that they had at the first pulls. Arms
+    with equal values have few runs, and keep them.
+    """
+    slack = n // 8 + 16
+    if part[RUNS] < part[RANKED] or part[RANKED] <= n + 2 * slack:
+        return
+    while part[RANKED] > n + slack:
+        part[RUNS] -= 1
+        part[RANKED] -= 1
+        _push(heap, int(part[WAITING]), values[int(part[RUNS])], -1.0)
+        part[WAITING] += 1
+
+
+@jit()
+def trimmed_cvar(part, values, counts, alpha, cut, top):
+    """CVaR at alpha of the empirical law when its lowest share `cut` is moved up to `top`.
+
+    The runs must hold the lowest share alpha + cut.
+    """
+    n = part[RANKED] + part[WAITING]
+    first, last = cut * n, (cut + alpha) * n
+    lost = 0.0
+    before = 0.0
+    for r in range(int(part[RUNS])):
+        after = before + counts[r]
+        if after > first:
+            inside = min(after, last) - max(before, first)
+            if inside <= 0.0:
+                break
+            if before <= first and after >= last:
+                return values[r]  # exactly, so that equal arms tie
+            lost += inside * (top - values[r])
+        before = after
+    return top - lost / (alpha * n)
+
+
+@jit()
+def move_boundary(boundary, values, n_ranked, x, rank, top):
+    """Shift a boundary to a new rank after reward x was put in its place; all rewards differ.
+
+    `boundary` holds its rank and the sum of top - value below it. A boundary moves by about one
+    rank from pull to pull, so its sum is mended, not made anew.
+    """
+    at = int(boundary[0])
+    if (
+        0 < at < n_ranked and x < values[at]
+    ):  # x is among the `at` lowest, and pushed the highest of them out
+        boundary[1] += values[at] - x
+    while at < rank:
+        boundary[1] += top - values[at]
+        at += 1
+    while at > rank:
+        at -= 1
+        boundary[1] -= top - values[at]
+    boundary[0] = at
+
+
+@jit()
+def trimmed_cvar_moved(part, values, x, alpha, cut, top, boundaries):
+    """`trimmed_cvar` for rewards that all differ, from the boundaries of the pull before."""
+    n_ranked = int(part[RANKED])
+    n = part[RANKED] + part[WAITING]
+    first, last = cut * n, min((cut + alpha) * n, n)
+    low, high = min(int(first), n_ranked), min(int(last), n_ranked)
+    move_boundary(boundaries[:2], values, n_ranked, x, low, top)
+    move_boundary(boundaries[2:], values, n_ranked, x, high, top)
+    lost = boundaries[3] - boundaries[1]
+    if low < n_ranked:
+        lost -= (first - low) * (top - values[low])
+    if high < n_ranked:
+        lost += (last - high) * (top - values[high])
+    return top - max(lost, 0.0) / (alpha * n)
+
+
+@jit()
+def dirichlet_mean(values, counts, n_runs, n, top, state):
+    """Mean of the n lowest rewards with weights Dirichlet(1, ..., 1); above the runs lies `top`.
+
+    Equal values share one gamma number: the weights of a run sum to gamma(count), exactly.
+    """
+    weight = 0.0
+    lost = 0.0
+    left = n
+    for r in range(n_runs):
+        size = min(int(counts[r]), left)
+        g = next_gamma_whole(state, size)
+        weight += g
+        lost += g * (top - values[r])
+        left -= size
+        if left == 0:
+            break
+    if left > 0:
+        weight += next_gamma_whole(state, left)
+    return top - lost / weight
+
+
+@jit()
+def dirichlet_cvar(values, counts, alpha, state, weights):
+    """CVaR at alpha of the law on sorted values with probabilities Dirichlet(counts)."""
+    total = 0.0
+    for j in range(values.size):
+        weights[j] = next_gamma_whole(state, int(counts[j]))
+        total += weights[j]
+    left = share = alpha * total
+    gained = 0.0
+    for j in range(values.size):
+        weight = min(weights[j], left)
+        gained += weight * values[j]
+        left -= weight
+        if left <= 0.0:
+            break
+    return gained / share
+
+
+BLOCKS = 32
+
+
+@jit()
+def dirichlet_mean_bounds(values, n_runs, n, top, state, weights):
+    """Bounds of `dirichlet_mean` for rewards all different, from the weights of 32 blocks of ranks.
+
+    The sum of a block's exponentials is one gamma number, kept in `weights`; every reward of the
+    block lies between its first and its last.
+    """
+    weight = 0.0
+    most = 0.0
+    least = 0.0
+    for b in range(BLOCKS):
+        first, end = b * n // BLOCKS, (b + 1) * n // BLOCKS
+        g = next_gamma_whole(state, end - first)
+        weights[b] = g
+        weight += g
+        most += g * (top - values[first])
+        if end <= n_runs:
+            least += g * (top - values[end - 1])
+    return top - most / weight, top - least / weight
+
+
+@jit()
+def dirichlet_mean_within(values, n_runs, n, top, state, weights):
+    """`dirichlet_mean` itself, given the weights of the blocks that its bounds were made of."""
+    weight = 0.0
+    lost = 0.0
+    for b in range(BLOCKS):
+        block_weight = 0.0
+        block_lost = 0.0
+        for j in range(b * n // BLOCKS, (b + 1) * n // BLOCKS):
+            e = next_exponential(state)
+            block_weight += e
+            if j < n_runs:
+                block_lost += e * (top - values[j])
+        weight += weights[b]
+        lost += weights[b] * block_lost / block_weight
+    return top - lost / weight
 
 
 # --- solvers of policies ------------------------------------------------------------------
@@ -498,6 +878,7 @@ _I1 = types.Array(types.int64, 1, "C")
 _I2 = types.Array(types.int64, 2, "C")
 _U2 = types.Array(types.uint64, 2, "C")
 _PULLS = types.Array(types.int32, 2, "C")
+_PULLS_OVER_TIME = types.Array(types.int32, 3, "C")
 _PLAYED = types.Array(types.int16, 2, "C")
 
 _SIMULATE = types.void(
@@ -526,6 +907,7 @@ _SIMULATE = types.void(
     _PULLS,  # pulls[pair - begin, arm]
     _F2,  # rewards[pair - begin, step], or no step
     _PLAYED,  # arms[pair - begin, step], or no step
+    _PULLS_OVER_TIME,  # pulls[pair - begin, checkpoint, arm], or no checkpoint
 )
 
 
@@ -555,6 +937,7 @@ def _simulate(
     pulls,
     rewards,
     played,
+    checkpoint_pulls,
 ):
     """Play one policy on the pairs (problem, run) numbered begin to end - 1, problem by problem."""
     k = kinds.shape[1]
@@ -621,6 +1004,9 @@ def _simulate(
                 )
                 theoretical[row, checkpoint] = regret
                 empirical[row, checkpoint] = empirical_regret
+                if checkpoint_pulls.shape[1] > 0:
+                    for j in range(k):
+                        checkpoint_pulls[row, checkpoint, j] = arms[j].n
                 checkpoint += 1
         for i in range(k):
             pulls[row, i] = arms[i].n

@@ -15,138 +15,79 @@ An index function has the signature ``index(t, arms, state, params, memory, hist
 =============  ==================================================================================
 
 The function is called at every step, during the first pulls too (its choice is then not used).
+The policies of the paper and of its time are here; those that came later, and the references they
+are compared with, are in `policies_since_2013` and can be used from here too.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numba
 
 from . import _kernels, _validate, risk
 from ._jit import jit
+from ._policy import Policy, index
+from .policies_since_2013 import (
+    BCVTS,
+    MCVTS,
+    MOSS,
+    MVTS,
+    NPTS,
+    RAUCB,
+    UCBV,
+    UUCB,
+    CVaRUCB,
+    ExploreThenCommit,
+    MaRaBOUT,
+    SuccessiveElimination,
+    since_2013,
+)
 
 __all__ = [
+    "BCVTS",
     "KLUCB",
+    "MCVTS",
     "MIN",
+    "MOSS",
     "MVLCB",
+    "MVTS",
+    "NPTS",
+    "RAUCB",
     "UCB",
+    "UCBV",
+    "UUCB",
+    "CVaRUCB",
     "Custom",
     "EpsilonGreedy",
     "ExpExp",
+    "ExploreThenCommit",
     "MaRaB",
+    "MaRaBOUT",
     "Policy",
+    "SuccessiveElimination",
     "ThompsonSampling",
     "index",
     "next_beta",
+    "next_binomial",
+    "next_exponential",
+    "next_gamma",
     "next_normal",
     "next_uniform",
+    "since_2013",
 ]
 
 next_uniform = _kernels.next_uniform
 next_normal = _kernels.next_normal
 next_beta = _kernels.next_beta
+next_gamma = _kernels.next_gamma
+next_exponential = _kernels.next_exponential
+next_binomial = _kernels.next_binomial
 
-_TIMES = {"next": 0, "done": 1}
-_FIRST_PULLS = {
-    "ascending": _kernels.ASCENDING,
-    "descending": _kernels.DESCENDING,
-    "random": _kernels.SHUFFLED,
-    "none": _kernels.NO_FIRST_PULLS,
-}
 _CONSTANTS = ("outside", "inside")
-_TIES = {"lowest": _kernels.LOWEST, "highest": _kernels.HIGHEST, "random": _kernels.RANDOM}
-
-
-def index(function: Callable) -> Callable:
-    """Compile an index function for use in `Custom`; see the module's text for its arguments.
-
-    Examples
-    --------
-    >>> @index
-    ... def follow_the_leader(t, arms, state, params, memory, history):
-    ...     for a in arms:
-    ...         a.index = a.mean
-    >>> Custom(follow_the_leader).name
-    'follow_the_leader'
-    """
-    return numba.njit(nogil=True, error_model="numpy")(function)
-
-
-@dataclass(frozen=True)
-class Policy:
-    """What all policies share: the options that the paper leaves open.
-
-    Parameters
-    ----------
-    time : {"next", "done"}
-        Whether t in the formulas is the number of the pull to come (1-based, default) or the
-        number of pulls done.
-    first_pulls : {"ascending", "descending", "random", "none"}
-        Order in which each arm is pulled once before the index decides.
-    ties : {"lowest", "highest", "random"}
-        Which of the arms with the largest index is played.
-    rounds : int
-        How often each arm is pulled, round after round, before the index decides. Default 1.
-    label : str, optional
-        Name in results. Default the title and the parameters.
-    """
-
-    time: str = field(default="next", kw_only=True)
-    first_pulls: str = field(default="ascending", kw_only=True)
-    ties: str = field(default="lowest", kw_only=True)
-    rounds: int = field(default=1, kw_only=True)
-    label: str | None = field(default=None, kw_only=True)
-
-    title = ""  # name in figures and results, without parameters
-    support = None  # interval that every reward must lie in, if the policy needs one
-    alpha = None  # level of the lower tails that the loop keeps, if the policy needs them
-    share = "ceil"  # how alpha n is made whole
-    keeps_history = False
-    index_function = None
-
-    def __post_init__(self) -> None:
-        _validate.choice("time", self.time, _TIMES)
-        _validate.choice("first_pulls", self.first_pulls, _FIRST_PULLS)
-        _validate.choice("ties", self.ties, _TIES)
-        _validate.whole("rounds", self.rounds, 1, 2**31 - 1)
-        self._check()
-
-    def _check(self) -> None:
-        """Validate the policy's own parameters."""
-
-    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
-        """What the index function gets as `params`."""
-        return ()
-
-    def memory_size(self, n_arms: int, horizon: int) -> int:
-        """How many numbers of memory the index function gets."""
-        return 0
-
-    @property
-    def name(self) -> str:
-        """The label, or the title with the parameters and with the options not at their default."""
-        if self.label:
-            return self.label
-        shown = []
-        for f in fields(self):
-            value = getattr(self, f.name)
-            if value is None or (f.kw_only and value == f.default):
-                continue
-            text = f"{value:g}" if isinstance(value, (int, float)) else str(value)
-            shown.append(f"{f.name}={text}")
-        return f"{self.title}({', '.join(shown)})" if shown else self.title
-
-    def identity(self) -> object:
-        """What decides the policy's choices, besides its parameters for a horizon."""
-        return type(self).__name__, self.title, self.alpha, self.share, self.kernel_options()
-
-    def kernel_options(self) -> tuple[int, int, int, int]:
-        """The shared options as the compiled loop takes them."""
-        return _TIMES[self.time], _FIRST_PULLS[self.first_pulls], self.rounds, _TIES[self.ties]
 
 
 def _outside(C: float, constant: str) -> float:

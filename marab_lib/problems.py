@@ -11,9 +11,17 @@ from numpy.typing import ArrayLike
 
 from . import _validate
 from . import energy as _energy
-from .arms import Empirical, RewardLaw, TruncatedGaussianMixture, Uniform
+from .arms import Discrete, Empirical, RewardLaw, TruncatedGaussianMixture, Uniform
 
-__all__ = ["Problem", "aligned_uniform", "artificial", "energy", "proof_of_concept"]
+__all__ = [
+    "Problem",
+    "aligned_uniform",
+    "artificial",
+    "energy",
+    "multinomial",
+    "proof_of_concept",
+    "stuck",
+]
 
 
 class Problem:
@@ -107,6 +115,14 @@ class Problem:
     def mean_variances(self, rho: float) -> np.ndarray:
         """Mean-variance loss of each arm, variance - rho mean, shape (K,)."""
         return self.variances - _validate.number("rho", rho, 0) * self.means
+
+    def entropic_risks(self, theta: float) -> np.ndarray:
+        """Entropic risk of each arm at risk aversion theta > 0 (to be large), shape (K,)."""
+        return self._gather(lambda law: law.entropic_risk(theta))
+
+    def rank_dependent_utilities(self, gamma: float = 0.61, exponent: float = 1.0) -> np.ndarray:
+        """Rank-dependent utility of each arm, shape (K,)."""
+        return self._gather(lambda law: law.rank_dependent_utility(gamma, exponent))
 
     @cached_property
     def best_arm(self) -> int:
@@ -384,3 +400,62 @@ def energy(rewards: ArrayLike | None = None) -> Problem:
             f"rewards must have shape (strategies, realizations), got shape {np.shape(rewards)}"
         )
     return Problem(Empirical(rewards), "energy")
+
+
+def stuck() -> Problem:
+    """Two uniform arms on which MaRaB can stay on the wrong one for good.
+
+    Arm 0 on [0.25, 0.95] is best in mean and in CVaR at 50 %, arm 1 on [0.3, 0.5] in the minimum.
+    Where the first reward of arm 0 is below 0.3 (probability 1/14), its index never again exceeds
+    that of arm 1, whatever alpha and C.
+
+    Examples
+    --------
+    >>> stuck().cvars(0.5).round(3).tolist(), stuck().essential_infima.tolist()
+    ([0.425, 0.35], [0.25, 0.3])
+    """
+    return Problem(Uniform([0.25, 0.3], [0.95, 0.5]), "stuck")
+
+
+def multinomial(
+    n_problems: int,
+    seed: int,
+    *,
+    n_arms: int = 5,
+    values: Sequence[float] = tuple(k / 10 for k in range(11)),
+) -> list[Problem]:
+    """Random problems of discrete arms, their probabilities uniform on the simplex.
+
+    Parameters
+    ----------
+    n_problems : int
+        >= 1. Problem j is the same whatever their number.
+    seed : int
+        >= 0; seeds the problems, not their rewards.
+    n_arms : int
+        K >= 2. Default 5.
+    values : sequence of float
+        Increasing values of every arm. Default 0, 0.1, ..., 1.
+
+    References
+    ----------
+    Baudry, Gautron, Kaufmann and Maillard (2021), Optimal Thompson sampling strategies for
+    support-aware CVaR bandits, section 4 (table 1).
+
+    Examples
+    --------
+    >>> problem = multinomial(3, seed=0)[2]
+    >>> problem.n_arms, float(problem.essential_suprema.max())
+    (5, 1.0)
+    """
+    n_problems = _validate.whole("n_problems", n_problems, 1)
+    seed = _validate.whole("seed", seed, 0)
+    k = _validate.whole("n_arms", n_arms, 2)
+    children = np.random.SeedSequence(seed).spawn(n_problems)
+    m = len(values)
+    listed = []
+    for j, child in enumerate(children):
+        p = np.random.default_rng(child).dirichlet(np.ones(m), size=k)
+        law = Discrete(np.broadcast_to(values, (k, m)), p)
+        listed.append(Problem(law, f"multinomial {j}", stream=(seed, j)))
+    return listed

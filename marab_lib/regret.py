@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _validate
+from . import _kernels, _validate, criteria
+from .arms import stream_key
+from .criteria import Criterion
 from .problems import Problem
 
 if TYPE_CHECKING:
     import xarray
 
 __all__ = [
+    "criterion_regret",
     "cvar_regret",
     "empirical_regret",
     "last_other_pull",
@@ -62,32 +65,110 @@ def empirical_regret(result: xarray.Dataset) -> xarray.DataArray:
     return result.step * result["mean"].max("arm") - rewards.cumsum("step")
 
 
-def cvar_regret(
-    result: xarray.Dataset, problems: Sequence[Problem], alpha: float | str | Fraction
+def criterion_regret(
+    result: xarray.Dataset,
+    problems: Problem | Sequence[Problem],
+    criterion: Criterion,
+    kind: str = "pseudo",
+    at: str = "end",
 ) -> xarray.DataArray:
-    """Final CVaR regret: as the theoretical regret, with the CVaR at level alpha for the mean.
+    """Regret by any criterion, from the pulls of a run that was done already.
 
     Parameters
     ----------
     result : Dataset of `simulate`
-    problems : sequence of Problem
+    problems : Problem or sequence of Problem
         Those that were simulated, in the same order.
-    alpha : float, str or Fraction
-        Level in (0, 1).
+    criterion : Criterion
+        Such as ``criteria.cvar(0.1)``.
+    kind : {"pseudo", "empirical"}
+        "pseudo": the sum over the pulls of what the pulled arm falls short of the best.
+        "empirical": t times what the criterion of *all rewards received* up to t falls short of the
+        best arm's, so that switching between arms counts too.
+    at : {"end", "checkpoints"}
+        At the end of the run, or at each checkpoint (needs ``record="pulls"``).
+
+    Returns
+    -------
+    DataArray with dimensions policy, problem, run (and checkpoint), in units of the criterion
+
+    Notes
+    -----
+    The empirical kind needs no recorded rewards: the u-th reward of an arm in a run is a fixed
+    number, so the numbers of pulls say which rewards were received, and they are drawn again.
+
+    References
+    ----------
+    Sani, Lazaric and Munos (2012), Risk-aversion in multi-armed bandits, for the empirical kind;
+    they take the best arm's own sample where we take its law.
+
+    Examples
+    --------
+    >>> from marab_lib import criteria, policies, problems, simulate
+    >>> result = simulate(problems.stuck(), policies.MIN(), 100, runs=3, seed=1)
+    >>> criterion_regret(result, problems.stuck(), criteria.cvar(0.5)).dims
+    ('policy', 'problem', 'run')
     """
-    return pseudo_regret(result.pulls, _values(result, [p.cvars(alpha) for p in _listed(problems)]))
+    _validate.choice("kind", kind, ("pseudo", "empirical"))
+    _validate.choice("at", at, ("end", "checkpoints"))
+    listed = _listed(problems)
+    values = _values(result, [criterion.of_problem(p) for p in listed])
+    pulls = result.pulls
+    if at == "checkpoints":
+        if "checkpoint_pulls" not in result:
+            raise ValueError(
+                "result holds no pulls at its checkpoints: run simulate with record=('pulls',)"
+            )
+        pulls = result.checkpoint_pulls
+    if kind == "pseudo":
+        return pseudo_regret(pulls, values)
+    received = _of_received(result, listed, pulls, criterion.of_sample)
+    return pulls.sum("arm") * (values.max("arm") - received)
+
+
+def _of_received(result, listed: list[Problem], pulls, of_sample) -> xarray.DataArray:
+    """A function of the rewards that a run received, without the dimension ``arm``."""
+    seed = int(result.attrs["seed"])
+    counts = pulls.transpose("problem", "run", ..., "arm")
+    value = counts.isel(arm=0, drop=True).astype(np.float64)
+    for j, problem in enumerate(listed):
+        kinds, starts, sizes, laws = problem.encode()
+        key = stream_key(seed, problem.stream if problem.stream is not None else (j,))
+        for run in range(counts.sizes["run"]):
+            block, target = counts.values[j, run], value.values[j, run]
+            for place in np.ndindex(block.shape[:-1]):
+                x = np.empty(block[place].sum())
+                _kernels.rewards_of_pulls(
+                    kinds, laws, starts, sizes, key[0], key[1], run, block[place], x
+                )
+                target[place] = of_sample(x)
+    return value.transpose(*(d for d in pulls.dims if d != "arm"))
+
+
+def cvar_regret(
+    result: xarray.Dataset,
+    problems: Problem | Sequence[Problem],
+    alpha: float | str | Fraction,
+    kind: str = "pseudo",
+    at: str = "end",
+) -> xarray.DataArray:
+    """CVaR regret at any level alpha in (0, 1); see `criterion_regret`."""
+    return criterion_regret(result, problems, criteria.cvar(alpha), kind, at)
 
 
 def mean_variance_regret(
-    result: xarray.Dataset, problems: Sequence[Problem], rho: float
+    result: xarray.Dataset,
+    problems: Problem | Sequence[Problem],
+    rho: float,
+    kind: str = "pseudo",
+    at: str = "end",
 ) -> xarray.DataArray:
-    """Final mean-variance regret: pulls times the excess of variance - rho mean over the least.
+    """Mean-variance regret; see `criterion_regret`.
 
-    This is the first term of the regret of Sani et al. (2012); their second, the variance that
-    comes from switching between arms, is left out.
+    The pseudo kind is the first term of the regret of Sani et al. (2012); their second, the
+    variance that comes from switching between arms, is in the empirical kind only.
     """
-    losses = [p.mean_variances(rho) for p in _listed(problems)]
-    return pseudo_regret(result.pulls, -_values(result, losses))
+    return criterion_regret(result, problems, criteria.mean_variance(rho), kind, at)
 
 
 def _listed(problems: Problem | Sequence[Problem]) -> list[Problem]:

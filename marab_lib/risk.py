@@ -10,7 +10,17 @@ from numpy.typing import ArrayLike
 
 from . import _validate
 
-__all__ = ["ceil_share", "cvar", "exact_level", "mean_variance", "minimum", "tail_sizes"]
+__all__ = [
+    "ceil_share",
+    "cvar",
+    "entropic_risk",
+    "exact_level",
+    "mean_variance",
+    "minimum",
+    "probability_weight",
+    "rank_dependent_utility",
+    "tail_sizes",
+]
 
 _SHARES = ("ceil", "floor", "round")
 
@@ -100,7 +110,7 @@ def _sample(x: ArrayLike) -> np.ndarray:
     return array
 
 
-def cvar(x: ArrayLike, alpha: float | str | Fraction) -> np.ndarray | float:
+def cvar(x: ArrayLike, alpha: float | str | Fraction, share: str = "ceil") -> np.ndarray | float:
     """Empirical CVaR: mean of the ceil(alpha n) lowest values (eq. 1 of the paper).
 
     Parameters
@@ -109,6 +119,9 @@ def cvar(x: ArrayLike, alpha: float | str | Fraction) -> np.ndarray | float:
         Samples along the last axis, in the units of the reward.
     alpha : float, str or Fraction
         Risk level in (0, 1).
+    share : {"ceil", "split"}
+        "split" takes the share alpha of the sample exactly, its last value in part: the CVaR of the
+        empirical law.
 
     Returns
     -------
@@ -121,17 +134,24 @@ def cvar(x: ArrayLike, alpha: float | str | Fraction) -> np.ndarray | float:
 
     References
     ----------
-    Chen, S. X. (2008), Nonparametric estimation of expected shortfall.
+    Chen, S. X. (2008), Nonparametric estimation of expected shortfall. Brown (2007), Large
+    deviations bounds for estimating conditional value-at-risk ("split").
 
     Examples
     --------
-    >>> cvar([.9, .1, .5, .3], .5)
-    0.2
+    >>> cvar([.9, .1, .5, .3], .5), cvar([.9, .1, .5, .3], .3)
+    (0.2, 0.2)
+    >>> round(cvar([.9, .1, .5, .3], .3, "split"), 4)
+    0.1333
     """
     array = _sample(x)
+    _validate.choice("share", share, ("ceil", "split"))
     m = ceil_share(alpha, array.shape[-1])
-    lowest = np.partition(array, m - 1, axis=-1)[..., :m]
-    result = np.sort(lowest, axis=-1).mean(axis=-1)
+    lowest = np.sort(np.partition(array, m - 1, axis=-1)[..., :m], axis=-1)
+    result = lowest.mean(axis=-1)
+    if share == "split":
+        size = exact_level(alpha) * array.shape[-1]
+        result = (m * result - float(m - size) * lowest[..., -1]) / float(size)
     return float(result) if result.ndim == 0 else result
 
 
@@ -152,4 +172,110 @@ def mean_variance(x: ArrayLike, rho: float) -> np.ndarray | float:
 def minimum(x: ArrayLike) -> np.ndarray | float:
     """Smallest value along the last axis: the quality that MIN gives an arm (section 4)."""
     result = _sample(x).min(axis=-1)
+    return float(result) if result.ndim == 0 else result
+
+
+def entropic_risk(x: ArrayLike, theta: float) -> np.ndarray | float:
+    """Empirical entropic risk -(1/theta) log mean exp(-theta x) along the last axis.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., n)
+    theta : float
+        Risk aversion > 0, per unit of x.
+
+    References
+    ----------
+    Maillard (2013), Robust risk-averse stochastic multi-armed bandits.
+
+    Examples
+    --------
+    >>> round(entropic_risk([0., 1.], 2.), 4)
+    0.2831
+    """
+    array = _sample(x)
+    theta = _validate.number("theta", theta, 0, open_low=True)
+    least = array.min(axis=-1, keepdims=True)  # taken out, so that no exponential overflows
+    result = least[..., 0] - np.log(np.exp(-theta * (array - least)).mean(axis=-1)) / theta
+    return float(result) if result.ndim == 0 else result
+
+
+def check_rank_dependence(gamma: float, exponent: float) -> tuple[float, float]:
+    """The two parameters of a rank-dependent utility, valid."""
+    gamma = _validate.number("gamma", gamma, 0.28, 1)
+    return gamma, _validate.number("exponent", exponent, 0, open_low=True)
+
+
+def probability_weight(p: ArrayLike, gamma: float = 0.61) -> np.ndarray | float:
+    """Weighting w(p) = p**g / (p**g + (1 - p)**g)**(1/g) of a probability.
+
+    Small probabilities are overweighted, large ones underweighted.
+
+    Parameters
+    ----------
+    p : array_like
+        In [0, 1].
+    gamma : float
+        In [0.28, 1]: below 0.28 the function is not increasing. Default 0.61 (gains).
+
+    References
+    ----------
+    Tversky and Kahneman (1992), Advances in prospect theory, eq. 6.
+
+    Examples
+    --------
+    >>> probability_weight([0.0, 0.1, 0.9, 1.0]).round(3).tolist()
+    [0.0, 0.186, 0.712, 1.0]
+    """
+    gamma, _ = check_rank_dependence(gamma, 1.0)
+    p = _validate.finite_array("p", p)
+    _validate.every((p > -1e-9) & (p < 1 + 1e-9), "p must be in [0, 1], got {}", p)
+    p = np.clip(p, 0, 1)
+    q = p**gamma
+    result = q / (q + (1 - p) ** gamma) ** (1 / gamma)
+    return float(result) if result.ndim == 0 else result
+
+
+def rank_dependent_sum(values: np.ndarray, p: np.ndarray, gamma: float) -> np.ndarray:
+    """Sum of increasing values with decision weights, along the last axis."""
+    # P(X >= value), rounded: the weighting is so steep at 1 that the last bits of a sum would show.
+    above = np.round(np.cumsum(p[..., ::-1], axis=-1)[..., ::-1], 13)
+    weights = np.asarray(probability_weight(above, gamma))
+    weights = weights - np.concatenate([weights[..., 1:], np.zeros_like(weights[..., :1])], axis=-1)
+    return (values * weights).sum(axis=-1)
+
+
+def rank_dependent_utility(
+    x: ArrayLike, gamma: float = 0.61, exponent: float = 1.0
+) -> np.ndarray | float:
+    """Empirical rank-dependent utility: sum of u(x) with decision weights w(P(>= x)) - w(P(> x)).
+
+    u(x) = x**exponent, and w is `probability_weight`.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., n)
+        Samples along the last axis, >= 0 unless exponent is 1.
+    gamma : float
+        In [0.28, 1]. Default 0.61.
+    exponent : float
+        > 0. Default 1.
+
+    References
+    ----------
+    Quiggin (1982), A theory of anticipated utility. Tversky and Kahneman (1992).
+
+    Examples
+    --------
+    >>> rank_dependent_utility([0., 1.], gamma=1.0), round(rank_dependent_utility([0., 1.]), 4)
+    (0.5, 0.4206)
+    """
+    array = np.sort(_sample(x), axis=-1)
+    gamma, exponent = check_rank_dependence(gamma, exponent)
+    if exponent != 1 and array.min() < 0:
+        raise ValueError(f"x must be >= 0 unless exponent is 1, got {array.min()}")
+    n = array.shape[-1]
+    above = np.arange(n, -1, -1) / n
+    weights = -np.diff(np.asarray(probability_weight(above, gamma)))
+    result = (array**exponent * weights).sum(axis=-1)
     return float(result) if result.ndim == 0 else result

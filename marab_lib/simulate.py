@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["simulate"]
 
-_RECORDS = ("rewards", "arms")
+_RECORDS = ("rewards", "arms", "pulls")
 _STEPS_A_TASK = 400_000  # about 50 ms: short enough to interrupt, long enough to spread
 _STEPS_A_COARSE_TASK = 8_000_000  # about a second, for a cluster or a file
 _DEFAULT_CHECKPOINTS = 20
@@ -65,8 +65,9 @@ def simulate(
         A whole number >= 0, or a Generator from which one is drawn.
     threads : int, optional
         Default: the processors this process may use. The results do not depend on it.
-    record : sequence of {"rewards", "arms"}
-        What to keep of every single pull. Refused, with its size, if it would not fit in memory.
+    record : sequence of {"rewards", "arms", "pulls"}
+        What else to keep: the reward or the arm of every single pull, or the numbers of pulls at
+        every checkpoint. Refused, with its size, if it would not fit in memory.
     checkpoints : int or sequence of int, optional
         Steps in [1, T] at which regrets are kept, or how many steps, spread evenly and ending at
         T. Default 20.
@@ -85,7 +86,8 @@ def simulate(
     xarray.Dataset
         ``theoretical_regret`` and ``empirical_regret`` (policy, problem, run, checkpoint), in units
         of the reward; ``pulls`` (policy, problem, run, arm); on request ``rewards`` and ``arms``
-        (policy, problem, run, step); ``mean`` and ``variance`` (problem, arm). Parameters, seed and
+        (policy, problem, run, step) and ``checkpoint_pulls`` (policy, problem, run, checkpoint,
+        arm); ``mean`` and ``variance`` (problem, arm). Parameters, seed and
         versions are in its attributes.
 
     Raises
@@ -114,7 +116,8 @@ def simulate(
     _check_places(client, store)
     parameters = [_parameters(policy, problems, horizon) for policy in policies]
     report = _reporter(progress, len(policies) * len(problems) * runs * horizon)
-    _check_memory(len(policies), len(problems), runs, horizon, k, steps.size, record, threads)
+    own = max(p.memory_size(k, horizon) + k * horizon * p.keeps_history for p in policies)
+    _check_memory(len(policies), len(problems), runs, horizon, k, steps.size, record, threads, own)
 
     setting = _Setting.of(problems, seed, horizon, runs, steps, record)
     arrays = _empty(len(policies) * len(problems) * runs, k, setting)
@@ -208,22 +211,17 @@ def _checkpoints(checkpoints: int | Sequence[int] | None, horizon: int) -> np.nd
 
 def _parameters(policy: Policy, problems: list[Problem], horizon: int) -> tuple[float, ...]:
     """The policy's parameters, once it is sure that it can play these problems."""
-    if policy.support is not None:
-        low, high = policy.support
-        for problem in problems:
-            least, most = problem.essential_infima.min(), problem.essential_suprema.max()
-            if least < low or most > high:
-                raise ValueError(
-                    f"problems: {policy.name} needs rewards in [{low:g}, {high:g}], but those of "
-                    f"{problem.name!r} lie in [{least:g}, {most:g}]"
-                )
+    for problem in problems:
+        policy.check_problem(problem)
     return policy.parameters(problems[0].n_arms, horizon)
 
 
-def _check_memory(n_policies, n_problems, runs, horizon, k, n_steps, record, threads) -> None:
+def _check_memory(n_policies, n_problems, runs, horizon, k, n_steps, record, threads, own) -> None:
     pairs = n_policies * n_problems * runs
     per_pull = 8 * ("rewards" in record) + 2 * ("arms" in record)
-    size = pairs * (16 * n_steps + 4 * k + per_pull * horizon) + threads * 16 * k * horizon
+    per_step = 16 + 4 * k * ("pulls" in record)
+    size = pairs * (per_step * n_steps + 4 * k + per_pull * horizon)
+    size += threads * (16 * k * horizon + 8 * own)
     available = psutil.virtual_memory().available
     if size > available:
         what = f"record={record!r}" if per_pull else "the results"
@@ -301,6 +299,8 @@ def _empty(n_rows: int, k: int, setting: _Setting) -> _work.Arrays:
         arrays["rewards"] = np.empty((n_rows, setting.horizon))
     if "arms" in setting.record:
         arrays["arms"] = np.empty((n_rows, setting.horizon), dtype=np.int16)
+    if "pulls" in setting.record:
+        arrays["checkpoint_pulls"] = np.empty((n_rows, n_steps, k), dtype=np.int32)
     return arrays
 
 
@@ -310,7 +310,7 @@ def _play(
     """One task: some (problem, run) pairs of one policy."""
     time, first_pulls, rounds, ties = policy.kernel_options()
     tails = np.empty(0, dtype=np.int64)
-    if policy.alpha is not None:
+    if policy.alpha is not None and policy.keeps_tails:
         tails = risk.tail_sizes(policy.alpha, setting.horizon, policy.share)
     k = setting.kinds.shape[1]
     result = _empty(end - begin, k, setting)
@@ -340,6 +340,7 @@ def _play(
         result["pulls"],
         result.get("rewards", np.empty((0, 0))),
         result.get("arms", np.empty((0, 0), dtype=np.int16)),
+        result.get("checkpoint_pulls", np.empty((0, 0, 0), dtype=np.int32)),
     )
     return result
 
@@ -406,8 +407,16 @@ _ATTRIBUTES = {
     "pulls": {"long_name": "number of pulls"},
     "rewards": {"units": "reward", "long_name": "reward of each pull"},
     "arms": {"long_name": "arm of each pull"},
+    "checkpoint_pulls": {"long_name": "number of pulls up to the checkpoint"},
 }
-_LAST_DIMENSION = {"pulls": "arm", "rewards": "step", "arms": "step"}
+_LAST_DIMENSIONS = {
+    "theoretical_regret": ("checkpoint",),
+    "empirical_regret": ("checkpoint",),
+    "pulls": ("arm",),
+    "rewards": ("step",),
+    "arms": ("step",),
+    "checkpoint_pulls": ("checkpoint", "arm"),
+}
 
 
 def _dataset(problems, policies, arrays: _work.Arrays, setting: _Setting, seed) -> xarray.Dataset:
@@ -416,8 +425,8 @@ def _dataset(problems, policies, arrays: _work.Arrays, setting: _Setting, seed) 
     shape = (len(policies), len(problems), setting.runs)
     variables = {
         name: (
-            ("policy", "problem", "run", _LAST_DIMENSION.get(name, "checkpoint")),
-            rows.reshape((*shape, rows.shape[1])),
+            ("policy", "problem", "run", *_LAST_DIMENSIONS[name]),
+            rows.reshape((*shape, *rows.shape[1:])),
             _ATTRIBUTES[name],
         )
         for name, rows in arrays.items()
@@ -431,7 +440,7 @@ def _dataset(problems, policies, arrays: _work.Arrays, setting: _Setting, seed) 
         "checkpoint": setting.steps,
         "arm": np.arange(problems[0].n_arms),
     }
-    if setting.record:
+    if {"rewards", "arms"} & set(setting.record):
         coordinates["step"] = np.arange(1, setting.horizon + 1)
     attributes = {
         "horizon": setting.horizon,

@@ -6,6 +6,7 @@ is computed anew from the list of all rewards at every step.
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -80,6 +81,9 @@ def reward(arm, key, arm_number: int, run: int, u: int) -> float:
         return float(arm.values[int(v * arm.values.size)])
     if kind == "Bernoulli":
         return float(v < arm.p)
+    if kind == "Discrete":
+        reached = np.cumsum(arm.probabilities) > v
+        return float(arm.values[np.argmax(reached)])
     if kind == "Beta":
         return Stream(x0 << 32 | x1).beta(float(arm.a), float(arm.b))
     masses = special.ndtr((arm.upper - arm.means) / arm.scales) - special.ndtr(
@@ -264,3 +268,155 @@ class ThompsonSampling(Twin):
 
     def index(self, t):
         return [self.rng.beta(1 + s, 1 + f) for s, f in zip(self.wins, self.losses, strict=True)]
+
+
+# --- since 2013 ----------------------------------------------------------------------------------
+
+
+def split_cvar(rewards: list[float], alpha) -> float:
+    """Largest v - E(v - X)+ / alpha, reached at the quantile (Rockafellar and Uryasev)."""
+    n, level = len(rewards), float(Fraction(str(alpha)))
+    v = sorted(rewards)[ceil(alpha, n) - 1]
+    return v - math.fsum(max(v - x, 0) for x in rewards) / (level * n)
+
+
+def weighted_cvar(values, weights, alpha: float) -> float:
+    """CVaR of a law on sorted values: the weights are used up from below until alpha is reached."""
+    total, left = 0.0, alpha
+    for value, weight in zip(values, weights, strict=True):
+        total += min(weight, left) * value
+        left -= min(weight, left)
+    return (total + left * values[-1]) / alpha
+
+
+class UCBV(Twin):
+    def index(self, t):
+        e = math.log(t)
+        return [
+            mean(x) + math.sqrt(2 * variance(x) * e / len(x)) + 3 * e / len(x) for x in self.rewards
+        ]
+
+
+class MOSS(Twin):
+    def index(self, t):
+        k = len(self.arms)
+        return [
+            mean(x) + math.sqrt(max(0, math.log(self.horizon / (k * len(x)))) / len(x))
+            for x in self.rewards
+        ]
+
+
+class UUCB(Twin):
+    def index(self, t):
+        width = self.C / float(Fraction(str(self.alpha)))
+        return [
+            split_cvar(x, self.alpha) + width * math.sqrt(math.log(t) / len(x))
+            for x in self.rewards
+        ]
+
+
+class CVaRUCB(Twin):
+    """The form in the public code of Baudry et al., top - 1/alpha sum of gaps times cdf.
+
+    In fractions, so that indices that are equal tie.
+    """
+
+    def index(self, t):
+        return [self.bound(x) for x in self.rewards]
+
+    def bound(self, x):
+        n, alpha = len(x), Fraction(str(self.alpha))
+        band = Fraction(math.sqrt(math.log(2 * self.horizon**2) / (2 * n)))
+        points = [Fraction(v) for v in [*sorted(x), 1.0]]
+        gaps = [after - before for before, after in itertools.pairwise(points)]
+        heights = [max(Fraction(0), min(Fraction(i + 1, n) - band, alpha)) for i in range(n)]
+        area = sum(g * h for g, h in zip(gaps, heights, strict=True) if g and h)
+        return float(1 - area / alpha)
+
+
+class RAUCB(Twin):
+    def index(self, t):
+        floor = math.exp(-self.theta)
+        result = []
+        for x in self.rewards:
+            y = [(1 - math.exp(-self.theta * v)) / (1 - floor) for v in x]
+            q = kl_index(min(1.0, mean(y)), math.log(t) / len(x))
+            result.append(-math.log(floor + (1 - floor) * (1 - q)) / self.theta)
+        return result
+
+
+class MVTS(Twin):
+    """The updates of its authors, one reward after the other."""
+
+    def before(self, t):
+        if t <= len(self.arms):  # draws begin once an arm was pulled
+            self.choice = [self.draw(x) for x in self.rewards]
+
+    def index(self, t):
+        return [self.draw(x) for x in self.rewards]
+
+    def draw(self, x):
+        if not x:
+            return math.inf
+        centre, n, shape, rate = 0.0, 0, 0.5, 0.5
+        for v in x:
+            shape, rate = shape + 0.5, rate + n / (n + 1) * (v - centre) ** 2 / 2
+            centre = n / (n + 1) * centre + v / (n + 1)
+            n += 1
+        precision = self.rng.gamma(shape) / rate
+        drawn = centre + special.ndtri(self.rng.uniform()) / math.sqrt(n)
+        return self.rho * drawn - 1 / precision
+
+
+class ExploreThenCommit(Twin):
+    def index(self, t):
+        k = len(self.arms)
+        m = math.ceil((self.horizon / k) ** (2 / 3))
+        if t <= k * m:
+            return [float(i == (t - 1) % k) for i in range(k)]
+        return [split_cvar(x[:m], self.alpha) for x in self.explored(m)]
+
+    def explored(self, m):
+        return [x[:m] for x in self.rewards]
+
+
+class SuccessiveElimination(Twin):
+    def before(self, t):
+        k = len(self.arms)
+        if t == 1:
+            self.left = set(range(k))
+        if t <= k:
+            return
+        log = math.log(2 * k * self.horizon / self.delta) / 2
+        estimate = [split_cvar(x, self.alpha) for x in self.rewards]
+        radius = [math.sqrt(log / len(x)) / self.alpha for x in self.rewards]
+        best = max(estimate[i] - radius[i] for i in self.left)
+        self.left = {i for i in self.left if estimate[i] + radius[i] >= best}
+
+    def index(self, t):
+        return [
+            -len(self.rewards[i]) if i in self.left else -math.inf for i in range(len(self.arms))
+        ]
+
+
+def resampled_cvar(rewards, alpha: float, top: float, rng: np.random.Generator) -> float:
+    """One index of B-CVTS from its definition: weights for every reward and for the upper end."""
+    values = np.sort(np.append(rewards, top))
+    return weighted_cvar(values, rng.dirichlet(np.ones(values.size)), alpha)
+
+
+def posterior_cvar(rewards, alpha: float, values, rng: np.random.Generator) -> float:
+    """One index of M-CVTS from its definition."""
+    counts = [1 + sum(x == v for x in rewards) for v in values]
+    return weighted_cvar(values, rng.dirichlet(counts), alpha)
+
+
+def thompson_run(problem, seed: int, run: int, horizon: int, draw) -> list[int]:
+    """Pulls of each arm in one run; `draw(rewards)` gives an index."""
+    key, arms = key_of(seed, (0,)), problem.arms
+    rewards = [[] for _ in arms]
+    for _ in range(horizon):
+        index = [draw(x) for x in rewards]
+        i = max(range(len(arms)), key=lambda j: (index[j], -j))
+        rewards[i].append(reward(arms[i], key, i, run, len(rewards[i])))
+    return [len(x) for x in rewards]

@@ -71,6 +71,7 @@ def all_laws():
         arms.Beta(1.0, 0.5),
         arms.Bernoulli(0.3),
         arms.Empirical([0.1, 0.4, 0.4, 0.6, 0.95]),
+        arms.Discrete([0.0, 0.25, 0.5, 1.0], [0.1, 0.4, 0.3, 0.2]),
     ]
 
 
@@ -238,3 +239,106 @@ def test_bad_input_is_named(make, message):
 def test_points_that_are_no_numbers(law):
     with pytest.raises(TypeError, match="x must be numbers, got 'half'"):
         law.cdf("half")
+
+
+# --- discrete laws, entropic risk, rank-dependent utility -------------------------------------
+
+
+def test_discrete_law_is_the_empirical_law_of_its_shares():
+    discrete = arms.Discrete([0.1, 0.2, 0.9], [0.2, 0.6, 0.2])
+    table = arms.Empirical([0.1, 0.2, 0.2, 0.2, 0.9])
+    q = np.linspace(0, 1, 21)
+    for name in ("mean", "var", "essential_infimum", "essential_supremum", "lower_mass_constant"):
+        assert getattr(discrete, name) == pytest.approx(getattr(table, name))
+    np.testing.assert_allclose(discrete.quantile(q), table.quantile(q))
+    np.testing.assert_allclose(discrete.cdf(q), table.cdf(q))
+    for alpha in LEVELS:
+        assert discrete.cvar(alpha) == pytest.approx(table.cvar(alpha))
+    assert discrete.entropic_risk(3) == pytest.approx(table.entropic_risk(3))
+    assert discrete.rank_dependent_utility() == pytest.approx(table.rank_dependent_utility())
+
+
+def test_discrete_law_without_mass_at_its_ends():
+    law = arms.Discrete([0.0, 0.25, 0.5, 1.0], [0.0, 0.4, 0.6, 0.0])
+    assert (law.essential_infimum, law.essential_supremum) == (0.25, 0.5)
+    assert (law.quantile(0.0), law.quantile(1.0)) == (0.25, 0.5)
+    assert law.cvar(0.5) == pytest.approx((0.4 * 0.25 + 0.1 * 0.5) / 0.5)
+    assert law.lower_mass_constant == pytest.approx(0.4 / 0.25)
+    assert set(law.sample(500, 1)) == {0.25, 0.5}
+
+
+def test_discrete_sampling_has_its_probabilities():
+    """Chi-square of 20,000 draws at 1e-4."""
+    p = np.array([0.05, 0.5, 0.25, 0.2])
+    x = arms.Discrete([0.0, 0.25, 0.5, 1.0], p).sample(20_000, 3)
+    counts = [(x == v).sum() for v in (0.0, 0.25, 0.5, 1.0)]
+    assert stats.chisquare(counts, 20_000 * p).pvalue > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("values", "p", "message"),
+    [
+        ([0, 1], [0.5, 0.6], "probabilities must sum to 1, got 1.1"),
+        ([0, 1], [-0.5, 1.5], "probabilities must be >= 0, got -0.5"),
+        ([1, 0], [0.5, 0.5], "values must be increasing"),
+        ([0, 1], [1.0], "values and probabilities must list the same number"),
+    ],
+)
+def test_bad_discrete_laws(values, p, message):
+    with pytest.raises(ValueError, match=message):
+        arms.Discrete(values, p)
+
+
+@pytest.mark.parametrize("law", all_laws(), ids=repr)
+@pytest.mark.parametrize("theta", [0.01, 1.0, 20.0])
+def test_entropic_risk_against_integration(law, theta):
+    if law.atoms is None:
+
+        def density(x):
+            return np.exp(-theta * x) * law.pdf(x)
+
+        ends = law.essential_infimum, law.essential_supremum
+        moment = integrate.quad(density, *ends, epsabs=1e-13, limit=400)[0]
+    else:
+        p = np.diff(law.cdf(np.unique(law.atoms)), prepend=0)
+        moment = (p * np.exp(-theta * np.unique(law.atoms))).sum()
+    assert law.entropic_risk(theta) == pytest.approx(-np.log(moment) / theta, abs=2e-7 / theta)
+
+
+@pytest.mark.parametrize("law", all_laws(), ids=repr)
+def test_entropic_risk_runs_from_the_mean_to_the_infimum(law):
+    values = [law.entropic_risk(theta) for theta in (1e-6, 1, 10, 100)]
+    assert values[0] == pytest.approx(law.mean, abs=1e-6)
+    assert np.all(np.diff(values) < 0)
+    assert law.essential_infimum < values[-1]
+
+
+@pytest.mark.parametrize("law", all_laws(), ids=repr)
+@pytest.mark.parametrize("gamma", [0.4, 0.61, 1.0])
+def test_rank_dependent_utility_against_integration(law, gamma):
+    from marab_lib import risk
+
+    def height(x):
+        return risk.probability_weight(np.clip(1 - law.cdf(x), 0, 1), gamma)
+
+    low, high = law.essential_infimum, law.essential_supremum
+    breaks = None if law.atoms is None else np.unique(law.atoms)[1:-1]
+    expected = low + integrate.quad(height, low, high, points=breaks, epsabs=1e-9, limit=400)[0]
+    assert law.rank_dependent_utility(gamma) == pytest.approx(expected, abs=2e-6)
+    if gamma == 1.0:
+        assert law.rank_dependent_utility(gamma) == pytest.approx(law.mean, abs=2e-6)
+
+
+def test_rank_dependent_utility_of_a_power():
+    """E X**.88 for a uniform law, without weighting."""
+    assert arms.Uniform(0, 1).rank_dependent_utility(1.0, 0.88) == pytest.approx(1 / 1.88, abs=1e-6)
+    assert arms.Bernoulli(0.3).rank_dependent_utility(1.0, 0.88) == pytest.approx(0.3)
+    with pytest.raises(ValueError, match=r"exponent must be 1 for rewards below 0, got 0.88"):
+        arms.Uniform(-1, 1).rank_dependent_utility(0.61, 0.88)
+
+
+def test_criteria_of_many_arms_are_those_of_each():
+    law = arms.Beta([0.5, 2.0], [1.0, 3.0])
+    for i, arm in enumerate(law):
+        assert law.entropic_risk(2)[i] == pytest.approx(arm.entropic_risk(2))
+        assert law.rank_dependent_utility()[i] == pytest.approx(arm.rank_dependent_utility())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from marab_lib import policies, problems, regret, simulate
+from marab_lib import arms, compare, criteria, policies, problems, regret, simulate
 
 
 @pytest.fixture(scope="module")
@@ -86,3 +86,102 @@ def test_bad_input_is_named(listed):
         regret.mean_and_error(plain.theoretical_regret)
     with pytest.raises(ValueError, match="average must be one of 'after', 'before', got 'x'"):
         regret.sorted_rewards(plain, average="x")
+
+
+# --- any criterion, from the same run -----------------------------------------------------------
+
+EVERY = [
+    criteria.mean(),
+    criteria.minimum(),
+    criteria.cvar(0.05),
+    criteria.cvar(0.5),
+    criteria.mean_variance(2.0),
+    criteria.entropic_risk(5.0),
+    criteria.rank_dependent_utility(),
+]
+
+
+@pytest.fixture(scope="module")
+def with_pulls(listed):
+    chosen = [policies.UCB(0.1), policies.BCVTS(0.2)]
+    record = ("rewards", "arms", "pulls")
+    return simulate(listed, chosen, 200, 3, 1, record=record, checkpoints=[20, 77, 200])
+
+
+@pytest.mark.parametrize("criterion", EVERY, ids=lambda c: c.name)
+def test_empirical_regret_of_any_criterion_from_the_recorded_rewards(with_pulls, listed, criterion):
+    """The rewards are drawn again from the pulls; here they are compared with the record."""
+    got = regret.criterion_regret(with_pulls, listed, criterion, "empirical", "checkpoints")
+    for j, problem in enumerate(listed):
+        best = criterion.of_problem(problem).max()
+        for t in (20, 77, 200):
+            rewards = with_pulls.rewards.sel(problem=j)[..., :t]
+            expected = t * (best - np.apply_along_axis(criterion.of_sample, -1, rewards.values))
+            at_t = got.sel(problem=j, checkpoint=t)
+            np.testing.assert_allclose(at_t, expected, rtol=1e-9, atol=1e-9)
+    last = regret.criterion_regret(with_pulls, listed, criterion, "empirical")
+    np.testing.assert_array_equal(last, got.sel(checkpoint=200))
+
+
+@pytest.mark.parametrize("criterion", EVERY, ids=lambda c: c.name)
+def test_pseudo_regret_of_any_criterion_pull_by_pull(with_pulls, listed, criterion):
+    got = regret.criterion_regret(with_pulls, listed, criterion, at="checkpoints")
+    for j, problem in enumerate(listed):
+        values = criterion.of_problem(problem)
+        loss = (values.max() - values)[with_pulls.arms.sel(problem=j).values]
+        for t in (20, 77, 200):
+            at_t = got.sel(problem=j, checkpoint=t)
+            np.testing.assert_allclose(at_t, loss[..., :t].sum(axis=-1), atol=1e-10)
+
+
+def test_mean_criterion_is_the_regret_of_the_simulation(with_pulls, listed):
+    for kind, name in (("pseudo", "theoretical_regret"), ("empirical", "empirical_regret")):
+        got = regret.criterion_regret(with_pulls, listed, criteria.mean(), kind, "checkpoints")
+        np.testing.assert_allclose(got, with_pulls[name], atol=1e-9)
+
+
+def test_criteria_of_a_law_and_of_its_whole_table_agree():
+    problem = problems.Problem(problems.energy().arms[:2])
+    table = np.stack([arm.values for arm in problem.arms])
+    for criterion in EVERY:
+        of_table = [criterion.of_sample(x) for x in table]
+        np.testing.assert_allclose(criterion.of_problem(problem), of_table, atol=1e-9)
+
+
+def test_checkpoint_pulls_end_in_the_pulls(with_pulls):
+    np.testing.assert_array_equal(with_pulls.checkpoint_pulls[..., -1, :], with_pulls.pulls)
+    totals = with_pulls.checkpoint_pulls.sum("arm")
+    assert (totals == totals.checkpoint).all()
+
+
+def test_compare_own_policy_with_all(listed):
+    table = compare(policies.UCB(0.05, label="mine"), listed[0], 100, 5, 0)
+    assert set(table["criterion"]) == {"mean", "CVaR 10%"}
+    assert (table["policy"] == "mine").sum() == 2
+    assert (table.loc[table["policy"] == "mine", "difference"] == 0).all()
+    # The interval of a paired difference, by hand.
+    chosen = [policies.UCB(0.05, label="mine"), policies.MIN()]
+    final = simulate(listed[0], chosen, 100, 5, 0).theoretical_regret[..., -1].squeeze()
+    pairs = (final[1] - final[0]).values
+    row = table[(table["policy"] == "MIN") & (table["criterion"] == "mean")].iloc[0]
+    assert row["difference"] == pytest.approx(pairs.mean())
+    half = 2.776445 * pairs.std(ddof=1) / np.sqrt(5)
+    assert row["high"] - row["difference"] == pytest.approx(half, rel=1e-6)
+
+
+def test_bad_input_of_criterion_regret_is_named(result, listed):
+    with pytest.raises(ValueError, match="kind must be one of 'pseudo', 'empirical', got 'x'"):
+        regret.criterion_regret(result, listed, criteria.mean(), "x")
+    with pytest.raises(ValueError, match=r"no pulls at its checkpoints: run simulate with record"):
+        regret.criterion_regret(result, listed, criteria.mean(), at="checkpoints")
+    with pytest.raises(ValueError, match="runs must be at least 2 for an interval"):
+        compare(policies.MIN(label="mine"), listed[0], 50, 1, 0, others=[policies.UCB()])
+
+
+def test_risk_of_all_rewards_sees_switching():
+    """Two constant arms: no pull bears a risk, but the rewards of a run vary by its switching."""
+    problem = problems.Problem(arms.Empirical([[0.2], [0.6]]))
+    result = simulate(problem, policies.ExploreThenCommit(0.5, m=50), 100, 2, 0)
+    assert (regret.mean_variance_regret(result, problem, 0.0) == 0).all()
+    empirical = regret.mean_variance_regret(result, problem, 0.0, "empirical")
+    np.testing.assert_allclose(empirical, 100 * 0.04)

@@ -88,3 +88,66 @@ def test_by_hand():
 def test_bad_input_is_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+# --- entropic risk, rank-dependent utility, split CVaR ------------------------------------------
+
+
+@given(samples, levels)
+@quiet
+def test_split_cvar_is_that_of_the_empirical_law(x, alpha):
+    from marab_lib import arms
+
+    assert risk.cvar(x, alpha, "split") == pytest.approx(arms.Empirical(x).cvar(alpha), abs=1e-12)
+
+
+@given(samples, st.floats(0.1, 50))
+@quiet
+def test_entropic_risk_is_that_of_the_empirical_law(x, theta):
+    from marab_lib import arms
+
+    assert risk.entropic_risk(x, theta) == pytest.approx(
+        arms.Empirical(x).entropic_risk(theta), abs=1e-10
+    )
+    assert min(x) - 1e-12 <= risk.entropic_risk(x, theta) <= np.mean(x) + 1e-12
+
+
+@given(samples, st.floats(0.28, 1))
+@quiet
+def test_rank_dependent_utility_is_that_of_the_empirical_law(x, gamma):
+    from marab_lib import arms
+
+    got = risk.rank_dependent_utility(x, gamma)
+    assert got == pytest.approx(arms.Empirical(x).rank_dependent_utility(gamma), abs=1e-9)
+    assert min(x) - 1e-12 <= got <= max(x) + 1e-12
+
+
+def test_entropic_risk_does_not_overflow():
+    assert risk.entropic_risk([1000.0, 2000.0], 1.0) == pytest.approx(1000 + math.log(2))
+
+
+def test_probability_weight_increases_and_has_the_published_shape():
+    p = np.linspace(0, 1, 1001)
+    for gamma in (0.28, 0.61, 1.0):
+        w = risk.probability_weight(p, gamma)
+        assert (np.diff(w) > 0).all()
+        assert (w[0], w[-1]) == (0.0, 1.0)
+    np.testing.assert_allclose(risk.probability_weight(p, 1.0), p, atol=1e-15)
+    # Overweighted when small, underweighted when large, crossing near 0.34 for gamma = 0.61.
+    crossing = p[np.flatnonzero(np.diff(np.sign(risk.probability_weight(p)[1:-1] - p[1:-1])))[0]]
+    assert 0.32 < crossing < 0.36
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: risk.entropic_risk([0.1], 0), r"theta must be a number in \(0, inf\), got 0"),
+        (lambda: risk.probability_weight(1.5), r"p must be in \[0, 1\], got 1.5"),
+        (lambda: risk.probability_weight(0.5, 0.2), r"gamma must be a number in \[0.28, 1\], got"),
+        (lambda: risk.rank_dependent_utility([-1.0], 0.61, 0.88), "x must be >= 0 unless exponent"),
+        (lambda: risk.cvar([0.1], 0.5, "floor"), "share must be one of 'ceil', 'split', got"),
+    ],
+)
+def test_bad_input_of_the_later_criteria(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

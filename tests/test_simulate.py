@@ -229,7 +229,11 @@ def call(**changes):
         ({"seed": -1}, ValueError, "seed must be a whole number >= 0, got -1"),
         ({"seed": None}, TypeError, "seed must be a whole number >= 0, got None"),
         ({"threads": 0}, ValueError, "threads must be a whole number >= 1, got 0"),
-        ({"record": "pulls"}, ValueError, "record must be one of 'rewards', 'arms', got 'pulls'"),
+        (
+            {"record": "regrets"},
+            ValueError,
+            "record must be one of 'rewards', 'arms', 'pulls', got 'regrets'",
+        ),
         (
             {"checkpoints": 0},
             ValueError,

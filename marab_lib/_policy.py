@@ -1,0 +1,127 @@
+"""What all policies share: the class `Policy` with its options, and the compiler of indices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
+
+import numba
+
+from . import _kernels, _validate
+
+if TYPE_CHECKING:
+    from .problems import Problem
+
+__all__ = ["Policy", "index"]
+
+_TIMES = {"next": 0, "done": 1}
+_FIRST_PULLS = {
+    "ascending": _kernels.ASCENDING,
+    "descending": _kernels.DESCENDING,
+    "random": _kernels.SHUFFLED,
+    "none": _kernels.NO_FIRST_PULLS,
+}
+_TIES = {"lowest": _kernels.LOWEST, "highest": _kernels.HIGHEST, "random": _kernels.RANDOM}
+
+
+def index(function: Callable) -> Callable:
+    """Compile an index function for use in `Custom`; see the module's text for its arguments.
+
+    Examples
+    --------
+    >>> from marab_lib import policies
+    >>> @policies.index
+    ... def follow_the_leader(t, arms, state, params, memory, history):
+    ...     for a in arms:
+    ...         a.index = a.mean
+    >>> policies.Custom(follow_the_leader).name
+    'follow_the_leader'
+    """
+    return numba.njit(nogil=True, error_model="numpy")(function)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What all policies share: the options that the paper leaves open.
+
+    Parameters
+    ----------
+    time : {"next", "done"}
+        Whether t in the formulas is the number of the pull to come (1-based, default) or the
+        number of pulls done.
+    first_pulls : {"ascending", "descending", "random", "none"}
+        Order in which each arm is pulled once before the index decides.
+    ties : {"lowest", "highest", "random"}
+        Which of the arms with the largest index is played.
+    rounds : int
+        How often each arm is pulled, round after round, before the index decides. Default 1.
+    label : str, optional
+        Name in results. Default the title and the parameters.
+    """
+
+    time: str = field(default="next", kw_only=True)
+    first_pulls: str = field(default="ascending", kw_only=True)
+    ties: str = field(default="lowest", kw_only=True)
+    rounds: int = field(default=1, kw_only=True)
+    label: str | None = field(default=None, kw_only=True)
+
+    title = ""  # name in figures and results, without parameters
+    support = None  # interval that every reward must lie in, if the policy needs one
+    alpha = None  # level of the lower tails that the loop keeps, if the policy needs them
+    share = "ceil"  # how alpha n is made whole
+    keeps_tails = True  # whether the loop keeps them, if alpha is set
+    keeps_history = False
+    index_function = None
+
+    def __post_init__(self) -> None:
+        _validate.choice("time", self.time, _TIMES)
+        _validate.choice("first_pulls", self.first_pulls, _FIRST_PULLS)
+        _validate.choice("ties", self.ties, _TIES)
+        _validate.whole("rounds", self.rounds, 1, 2**31 - 1)
+        self._check()
+
+    def _check(self) -> None:
+        """Validate the policy's own parameters."""
+
+    def check_problem(self, problem: Problem) -> None:
+        """Raise ValueError if the policy cannot play this problem."""
+        if self.support is None:
+            return
+        low, high = self.support
+        least, most = problem.essential_infima.min(), problem.essential_suprema.max()
+        if least < low or most > high:
+            raise ValueError(
+                f"problems: {self.name} needs rewards in [{low:g}, {high:g}], but those of "
+                f"{problem.name!r} lie in [{least:g}, {most:g}]"
+            )
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        """What the index function gets as `params`."""
+        return ()
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        """How many numbers of memory the index function gets."""
+        return 0
+
+    @property
+    def name(self) -> str:
+        """The label, or the title with the parameters and with the options not at their default."""
+        if self.label:
+            return self.label
+        shown = []
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if value is None or (f.kw_only and value == f.default):
+                continue
+            text = f"{value:g}" if isinstance(value, (int, float)) else str(value)
+            shown.append(f"{f.name}={text}")
+        return f"{self.title}({', '.join(shown)})" if shown else self.title
+
+    def identity(self) -> object:
+        """What decides the policy's choices, besides its parameters for a horizon."""
+        return type(self).__name__, self.title, self.alpha, self.share, self.kernel_options()
+
+    def kernel_options(self) -> tuple[int, int, int, int]:
+        """The shared options as the compiled loop takes them."""
+        return _TIMES[self.time], _FIRST_PULLS[self.first_pulls], self.rounds, _TIES[self.ties]

@@ -1,0 +1,800 @@
+"""Risk-aware policies published since 2013, and the references they are compared with.
+
+Each docstring gives the formula, its assumptions and its source; where a source leaves something
+open, disagrees with another or could not be read, it says so under Notes. Public as
+``marab_lib.policies.X``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import _kernels, _validate, risk
+from ._jit import jit
+from ._policy import Policy
+
+if TYPE_CHECKING:
+    from .problems import Problem
+
+__all__ = [
+    "BCVTS",
+    "MCVTS",
+    "MOSS",
+    "MVTS",
+    "NPTS",
+    "RAUCB",
+    "UCBV",
+    "UUCB",
+    "CVaRUCB",
+    "ExploreThenCommit",
+    "MaRaBOUT",
+    "SuccessiveElimination",
+    "since_2013",
+]
+
+_UNIT = (0.0, 1.0)
+
+
+def _check_support(support: tuple[float, float]) -> None:
+    if np.shape(support) != (2,):
+        raise ValueError(f"support must be a pair (low, high), got {support!r}")
+    low = _validate.number("support", support[0])
+    _validate.number("support", support[1], low, open_low=True)
+
+
+# --- risk-neutral references --------------------------------------------------------------
+
+
+@jit()
+def _ucb_v(t, arms, state, params, memory, history):
+    log_t = params[0] * math.log(t)
+    for a in arms:
+        a.index = a.mean + math.sqrt(2.0 * a.var * log_t) * a.inv_sqrt_n + params[1] * log_t / a.n
+
+
+@dataclass(frozen=True)
+class UCBV(Policy):
+    """UCB-V: plays argmax of mean + sqrt(2 var E / n) + 3 c b E / n with E = zeta log(t).
+
+    b is the width of the support. Assumes rewards in a known interval; its aim is the mean.
+
+    Parameters
+    ----------
+    zeta : float
+        Weight of the logarithm, > 0. Default 1; the analysis asks for more than 1.
+    c : float
+        Weight of the third term, >= 0. Default 1.
+    support : (float, float)
+        Interval of the rewards. Default (0, 1).
+
+    References
+    ----------
+    Audibert, Munos and Szepesvari (2009), Exploration-exploitation tradeoff using variance
+    estimates in multi-armed bandits.
+    """
+
+    zeta: float = 1.0
+    c: float = 1.0
+    support: tuple[float, float] = field(default=_UNIT, kw_only=True)
+    title = "UCB-V"
+    index_function = staticmethod(_ucb_v)
+
+    def _check(self) -> None:
+        _validate.number("zeta", self.zeta, 0, open_low=True)
+        _validate.number("c", self.c, 0)
+        _check_support(self.support)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (self.zeta, 3 * self.c * (self.support[1] - self.support[0]))
+
+
+@jit()
+def _moss(t, arms, state, params, memory, history):
+    for a in arms:
+        a.index = a.mean + params[1] * math.sqrt(max(0.0, math.log(params[0] / a.n))) * a.inv_sqrt_n
+
+
+@dataclass(frozen=True)
+class MOSS(Policy):
+    """MOSS: plays argmax of mean + b sqrt(max(0, log(T / (K n))) / n); its aim is the mean.
+
+    Assumes a known horizon T, and rewards in a known interval of width b.
+
+    Parameters
+    ----------
+    support : (float, float)
+        Interval of the rewards. Default (0, 1).
+
+    Notes
+    -----
+    Some libraries put the current t for the horizon T; here it is T, as its authors have it.
+
+    References
+    ----------
+    Audibert and Bubeck (2010), Regret bounds and minimax policies under partial monitoring.
+    """
+
+    support: tuple[float, float] = field(default=_UNIT, kw_only=True)
+    title = "MOSS"
+    index_function = staticmethod(_moss)
+
+    def _check(self) -> None:
+        _check_support(self.support)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (horizon / n_arms, self.support[1] - self.support[0])
+
+
+# --- upper confidence bounds of a risk ----------------------------------------------------
+
+
+@jit()
+def _u_ucb(t, arms, state, params, memory, history):
+    bonus = params[1] * math.sqrt(math.log(t))
+    for a in arms:
+        a.index = _kernels.split_cvar(a, params[0]) + bonus * a.inv_sqrt_n
+
+
+@dataclass(frozen=True)
+class UUCB(Policy):
+    """U-UCB for the CVaR: plays argmax of CVaR + (b / alpha) sqrt(c log(t) / n).
+
+    The CVaR is that of the empirical law (its lowest share alpha exactly, the last reward taken in
+    part). It moves by at most b / alpha times a change of the cdf, b being the width of the
+    support; hence the bonus. Assumes rewards in a known interval.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Risk level in (0, 1). Default 0.2.
+    c : float
+        Weight of the logarithm, >= 0. Default 1, the value in the comparison of Baudry et al.
+    support : (float, float)
+        Interval of the rewards. Default (0, 1).
+
+    Notes
+    -----
+    The rule of its authors is for any smooth enough criterion of the empirical law and leaves a
+    constant free; the form for the CVaR is that of the public code of Baudry et al. (2021), which
+    takes floor(alpha n) rewards where we take the share alpha exactly.
+
+    References
+    ----------
+    Cassel, Mannor and Zeevi (2018), A general approach to multi-armed bandits under risk criteria.
+    """
+
+    alpha: float | str | Fraction = 0.2
+    c: float = 1.0
+    support: tuple[float, float] = field(default=_UNIT, kw_only=True)
+    title = "U-UCB"
+    index_function = staticmethod(_u_ucb)
+
+    def _check(self) -> None:
+        risk.exact_level(self.alpha)
+        _validate.number("c", self.c, 0)
+        _check_support(self.support)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        alpha = float(risk.exact_level(self.alpha))
+        return (alpha, (self.support[1] - self.support[0]) / alpha * math.sqrt(self.c))
+
+
+@dataclass(frozen=True)
+class MaRaBOUT(Policy):
+    """MaRaBOUT: plays argmax of CVaR + C (b / alpha) sqrt(log(t) / n), an optimistic MaRaB.
+
+    Against MaRaB, the bonus is added, not subtracted, and the estimate of the CVaR takes exactly
+    the share alpha of the sample in place of ceil(alpha n) rewards. Assumes rewards in an interval
+    of width b.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Risk level in (0, 1). Default 0.2.
+    C : float
+        Weight of the bonus, >= 0. Default 0.1. With C = 1 this *is* U-UCB with c = 1.
+    support : (float, float)
+        Interval of the rewards. Default (0, 1).
+
+    Notes
+    -----
+    The thesis could not be read for this project. Known from its abstract: MaRaBOUT changes the
+    estimate of the CVaR in MaRaB, has guarantees and behaves well in practice. The formula above
+    is our reading of that: the estimator of Brown (2007), and the bonus that his inequality gives
+    at confidence t**-2. Do not take its results as those of the thesis.
+
+    References
+    ----------
+    Galichet (2015), Contributions to multi-armed bandits: risk-awareness and sub-sampling for
+    linear contextual bandits (thesis). Brown (2007), Large deviations bounds for estimating
+    conditional value-at-risk.
+    """
+
+    alpha: float | str | Fraction = 0.2
+    C: float = 0.1
+    support: tuple[float, float] = field(default=_UNIT, kw_only=True)
+    title = "MaRaBOUT"
+    index_function = staticmethod(_u_ucb)
+
+    def _check(self) -> None:
+        risk.exact_level(self.alpha)
+        _validate.number("C", self.C, 0)
+        _check_support(self.support)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        alpha = float(risk.exact_level(self.alpha))
+        return (alpha, self.C * (self.support[1] - self.support[0]) / alpha)
+
+
+_BAND = 8  # numbers of memory an arm of CVaR-UCB: sorted part, two boundaries, bound
+_BOUND = 7
+
+
+@jit()
+def _cvar_ucb(t, arms, state, params, memory, history):
+    alpha, half_log, top = params[0], params[1], params[2]
+    k, horizon, last = arms.size, state[0].horizon, state[0].last_arm
+    if last >= 0:  # the bound of an arm changes only when it is pulled
+        x, n = state[0].last_reward, arms[last].n
+        row = _BAND * k + last * horizon
+        part = memory[_BAND * last : _BAND * (last + 1)]
+        values, counts = memory[row : row + horizon], memory[row + k * horizon :]
+        _kernels.insert_reward(part, values, counts, history[last], x)
+        cut = math.sqrt(half_log / n)
+        part[_BOUND] = top
+        if cut < 1.0:
+            needed = min(n, int((alpha + cut) * n) + 1)
+            _kernels.rank_rewards(part, values, counts, history[last], needed)
+            if part[_kernels.RUNS] == part[_kernels.RANKED]:
+                part[_BOUND] = _kernels.trimmed_cvar_moved(
+                    part, values, x, alpha, cut, top, part[3:_BOUND]
+                )
+                _kernels.unrank_rewards(part, values, history[last], needed)
+            else:
+                part[_BOUND] = _kernels.trimmed_cvar(part, values, counts, alpha, cut, top)
+    for i in range(k):
+        arms[i].index = memory[_BAND * i + _BOUND] if arms[i].n > 0 else math.inf
+
+
+@dataclass(frozen=True)
+class CVaRUCB(Policy):
+    """CVaR-UCB: plays the largest CVaR that a band around the empirical cdf allows.
+
+    With probability 1 - delta the cdf lies within e = sqrt(log(2 / delta) / (2 n)) of the empirical
+    one (Dvoretzky, Kiefer and Wolfowitz; constant of Massart). The most optimistic law moves the
+    lowest share e of the sample up to the upper end `upper` of the support.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Risk level in (0, 1). Default 0.2.
+    delta : float, optional
+        Confidence in (0, 1). Default 1 / T**2, as in the public code of Baudry et al. (2021).
+    upper : float
+        Every reward is at most this. Default 1. (The lower end plays no part.)
+
+    Notes
+    -----
+    Read from that code and from abstracts, not from the paper. A band for each t in place of T
+    is not offered.
+
+    References
+    ----------
+    Tamkin, Keramati, Dann and Brunskill (2019), Distributionally-aware exploration for CVaR
+    bandits. Massart (1990), The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality.
+    """
+
+    alpha: float | str | Fraction = 0.2
+    delta: float | None = None
+    upper: float = field(default=1.0, kw_only=True)
+    title = "CVaR-UCB"
+    index_function = staticmethod(_cvar_ucb)
+    keeps_history = True
+    keeps_tails = False
+
+    def _check(self) -> None:
+        risk.exact_level(self.alpha)
+        if self.delta is not None:
+            _validate.number("delta", self.delta, 0, 1, open_low=True, open_high=True)
+        _validate.number("upper", self.upper)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return (-math.inf, self.upper)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        delta = 1 / horizon**2 if self.delta is None else self.delta
+        return (float(risk.exact_level(self.alpha)), math.log(2 / delta) / 2, self.upper)
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return n_arms * (_BAND + 2 * horizon)
+
+
+@jit()
+def _ra_ucb(t, arms, state, params, memory, history):
+    aversion, c, low, width = params[0], params[1], params[2], params[3]
+    scale = -math.expm1(-aversion * width)  # 1 - exp(-aversion width)
+    k, last = arms.size, state[0].last_arm
+    if last >= 0:
+        memory[last] += -math.expm1(-aversion * (state[0].last_reward - low)) / scale
+        mean = min(1.0, memory[last] / arms[last].n)
+        memory[k + last] = _kernels.bernoulli_entropy(mean)
+    log_t = math.log(t)
+    bound = log_t
+    if c > 0.0 and log_t > 1.0:
+        bound += c * math.log(log_t)
+    for i in range(k):
+        n = arms[i].n
+        if n == 0:
+            arms[i].index = math.inf
+            continue
+        q = _kernels.bernoulli_upper_bound(min(1.0, memory[i] / n), bound / n, memory[k + i])
+        arms[i].index = low - math.log1p(-scale * q) / aversion
+
+
+@dataclass(frozen=True)
+class RAUCB(Policy):
+    """RA-UCB: plays the largest plausible entropic risk -(1/theta) log E exp(-theta X).
+
+    Y = (1 - exp(-theta (X - low))) / (1 - exp(-theta (high - low))) lies in [0, 1] and its mean m
+    tells the entropic risk: low - (1/theta) log(1 - (1 - exp(-theta (high - low))) m). The index
+    is this increasing function at the largest m with n kl(mean of Y, m) <= log(t) + c log(log(t)).
+
+    Parameters
+    ----------
+    theta : float
+        Risk aversion > 0, per unit of the reward; near 0 the aim is the mean, for large values the
+        minimum. Default 5.
+    c : float
+        Weight of the second term, >= 0. Default 0.
+    support : (float, float)
+        Interval of the rewards. Default (0, 1).
+
+    Notes
+    -----
+    The paper could not be read for this project. Known from its abstract: RA-UCB is an upper
+    confidence bound for the entropic risk of laws on a known interval, with a high-probability
+    bound of its regret. The bound used here, by the Bernoulli divergence of the transformed reward,
+    is our choice and is valid for any law on the interval.
+
+    References
+    ----------
+    Maillard (2013), Robust risk-averse stochastic multi-armed bandits. Garivier and Cappe (2011).
+    """
+
+    theta: float = 5.0
+    c: float = 0.0
+    support: tuple[float, float] = field(default=_UNIT, kw_only=True)
+    title = "RA-UCB"
+    index_function = staticmethod(_ra_ucb)
+
+    def _check(self) -> None:
+        _validate.number("theta", self.theta, 0, open_low=True)
+        _validate.number("c", self.c, 0)
+        _check_support(self.support)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (self.theta, self.c, self.support[0], self.support[1] - self.support[0])
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return 2 * n_arms
+
+
+# --- Thompson sampling --------------------------------------------------------------------
+
+_ARM = 5  # numbers of memory an arm of B-CVTS: its sorted part, rewards in the tail, upper bound
+_DRAWN, _HIGH = 3, 4
+_FEW = 512  # tails up to this size are drawn at once
+
+
+@jit()
+def _b_cvts(t, arms, state, params, memory, history):
+    alpha, top = params[0], params[1]
+    k, horizon, last = arms.size, state[0].horizon, state[0].last_arm
+    blocks = _ARM * k
+    rows = blocks + _kernels.BLOCKS * k
+    best = -math.inf
+    for i in range(k):
+        part = memory[_ARM * i : _ARM * (i + 1)]
+        row = rows + i * horizon
+        values, counts = memory[row : row + horizon], memory[row + k * horizon :]
+        if i == last:
+            _kernels.insert_reward(part, values, counts, history[i], state[0].last_reward)
+            _kernels.unrank_rewards(part, values, history[i], int(alpha * arms[i].n) + 1)
+        n = arms[i].n
+        # As many rewards share the lowest weight alpha as n uniform numbers fall below alpha.
+        m = 1 + (n if alpha >= 1.0 else _kernels.next_binomial(state, n, alpha))
+        _kernels.rank_rewards(part, values, counts, history[i], m)
+        n_runs = int(part[_kernels.RUNS])
+        part[_DRAWN] = m
+        if m <= _FEW or n_runs < part[_kernels.RANKED]:
+            index = _kernels.dirichlet_mean(values, counts, n_runs, m, top, state)
+            arms[i].index = part[_HIGH] = index
+        else:
+            at = blocks + _kernels.BLOCKS * i
+            arms[i].index, part[_HIGH] = _kernels.dirichlet_mean_bounds(
+                values, n_runs, m, top, state, memory[at : at + _kernels.BLOCKS]
+            )
+        best = max(best, arms[i].index)
+    in_question = 0
+    for i in range(k):
+        in_question += memory[_ARM * i + _HIGH] >= best
+    if in_question == 1:
+        return
+    for i in range(k):  # only where the bounds leave the winner open
+        part = memory[_ARM * i : _ARM * (i + 1)]
+        if part[_HIGH] >= best and part[_HIGH] > arms[i].index:
+            row, at = rows + i * horizon, blocks + _kernels.BLOCKS * i
+            arms[i].index = _kernels.dirichlet_mean_within(
+                memory[row : row + horizon],
+                int(part[_kernels.RUNS]),
+                int(part[_DRAWN]),
+                top,
+                state,
+                memory[at : at + _kernels.BLOCKS],
+            )
+
+
+class _Resampling(Policy):
+    """What B-CVTS and NPTS share."""
+
+    index_function = staticmethod(_b_cvts)
+    keeps_history = True
+    keeps_tails = False
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return (-math.inf, self.upper)
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return n_arms * (_ARM + _kernels.BLOCKS + 2 * horizon)
+
+
+@dataclass(frozen=True)
+class BCVTS(_Resampling):
+    """B-CVTS: plays the largest CVaR of randomly reweighted histories.
+
+    The rewards of an arm and the upper end `upper` of the support get weights from
+    Dirichlet(1, ..., 1), drawn anew for every arm at every pull; the index is the CVaR of that law.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Risk level in (0, 1). Default 0.2.
+    upper : float
+        Every reward is at most this; a prudent, too large value costs little. Default 1.
+
+    Notes
+    -----
+    The choices have exactly the law of that rule, but cost less than it says, by three identities.
+    (1) The sums of the weights in the order of the rewards are sorted uniform numbers u. So the
+    number of rewards that lie below the quantile is J ~ Binomial(n, alpha), and given J the CVaR is
+    the mean of the J + 1 lowest rewards with weights Dirichlet(1, ..., 1): neither the total nor
+    the other rewards are needed. (2) The weights of equal rewards sum to one gamma number; so an
+    arm with few distinct values costs as many draws as it has values. (3) The weight of a block
+    of ranks is a gamma number too. Where 32 blocks bound the index well enough to know the winner,
+    its parts are never drawn; else they are drawn given their sums. What is *not* as in the rule
+    is `index` of an arm that cannot win: it is a lower bound.
+
+    References
+    ----------
+    Baudry, Gautron, Kaufmann and Maillard (2021), Optimal Thompson sampling strategies for
+    support-aware CVaR bandits, algorithm 2.
+    """
+
+    alpha: float | str | Fraction = 0.2
+    upper: float = field(default=1.0, kw_only=True)
+    title = "B-CVTS"
+
+    def _check(self) -> None:
+        risk.exact_level(self.alpha)
+        _validate.number("upper", self.upper)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (float(risk.exact_level(self.alpha)), self.upper)
+
+
+@dataclass(frozen=True)
+class NPTS(_Resampling):
+    """Non-parametric Thompson sampling: B-CVTS with alpha = 1, so that its aim is the mean.
+
+    Parameters
+    ----------
+    upper : float
+        Every reward is at most this. Default 1.
+
+    References
+    ----------
+    Riou and Honda (2020), Bandit algorithms based on Thompson sampling for bounded reward
+    distributions.
+    """
+
+    upper: float = field(default=1.0, kw_only=True)
+    title = "NPTS"
+
+    def _check(self) -> None:
+        _validate.number("upper", self.upper)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (1.0, self.upper)
+
+
+@jit()
+def _m_cvts(t, arms, state, params, memory, history):
+    alpha, values = params[0], params[1:]
+    size = values.size
+    if state[0].pulls == 0:
+        memory[:] = 1.0  # the prior: each value once
+    last = state[0].last_arm
+    if last >= 0:
+        place = 0
+        for j in range(1, size):
+            place += state[0].last_reward >= values[j]
+        memory[last * size + place] += 1.0
+    for i in range(arms.size):
+        counts = memory[i * size : (i + 1) * size]
+        arms[i].index = _kernels.dirichlet_cvar(
+            values, counts, alpha, state, memory[arms.size * size :]
+        )
+
+
+@dataclass(frozen=True)
+class MCVTS(Policy):
+    """M-CVTS: Thompson sampling of the CVaR for rewards of a known finite set of values.
+
+    The probabilities of an arm's values have a uniform prior; the index is the CVaR of a draw from
+    the posterior Dirichlet(1 + counts). The cost does not grow with t. No first pulls are needed;
+    ``first_pulls`` is "none" by default.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Risk level in (0, 1). Default 0.2.
+    values : sequence of float
+        All values that a reward can take. Default 0, 0.1, ..., 1.
+
+    References
+    ----------
+    Baudry, Gautron, Kaufmann and Maillard (2021), algorithm 1.
+    """
+
+    alpha: float | str | Fraction = 0.2
+    values: Sequence[float] = field(default=tuple(k / 10 for k in range(11)), kw_only=True)
+    first_pulls: str = field(default="none", kw_only=True)
+    title = "M-CVTS"
+    index_function = staticmethod(_m_cvts)
+    keeps_tails = False
+
+    def _check(self) -> None:
+        risk.exact_level(self.alpha)
+        values = _validate.finite_array("values", self.values).ravel()
+        if values.size < 2 or np.unique(values).size < values.size:
+            raise ValueError(f"values must be at least 2 different numbers, got {self.values!r}")
+        object.__setattr__(self, "values", tuple(sorted(values.tolist())))
+
+    def check_problem(self, problem: Problem) -> None:
+        for arm in problem.arms:
+            if arm.atoms is None or not np.isin(arm.atoms, self.values).all():
+                raise ValueError(
+                    f"problems: {self.name} needs rewards among its values {self.values}, but "
+                    f"{problem.name!r} has the arm {arm!r}"
+                )
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (float(risk.exact_level(self.alpha)), *self.values)
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return (n_arms + 1) * len(self.values)
+
+
+@jit()
+def _mvts(t, arms, state, params, memory, history):
+    rho, scaled = params[0], params[1]
+    for a in arms:
+        if a.n == 0:
+            a.index = math.inf
+            continue
+        precision = _kernels.next_gamma(state, 0.5 + 0.5 * a.n) / (0.5 + 0.5 * a.n * a.var)
+        spread = a.inv_sqrt_n
+        if scaled == 1.0:
+            spread /= math.sqrt(precision)
+        mean = a.mean + spread * _kernels.next_normal(state)
+        a.index = rho * mean - 1.0 / precision
+
+
+@dataclass(frozen=True)
+class MVTS(Policy):
+    """MVTS: Thompson sampling of the mean-variance, plays argmax of rho m - 1 / tau.
+
+    tau ~ Gamma(1/2 + n/2, rate 1/2 + n var / 2) stands for the precision and m ~ N(mean, 1 / n) for
+    the mean. Made and analysed for Gaussian arms.
+
+    Parameters
+    ----------
+    rho : float
+        Risk tolerance, >= 0. Default 1.
+    spread : {"unit", "scaled"}
+        "unit": m has variance 1 / n, as its authors have it (default). "scaled": 1 / (n tau), the
+        conjugate posterior, far narrower for rewards in [0, 1].
+
+    Notes
+    -----
+    Read from public code after the paper and from its abstract. That code takes 1 / n for the
+    *standard deviation* of m; N(mean, 1 / n) in the field's notation gives the variance, as here.
+
+    References
+    ----------
+    Zhu and Tan (2020), Thompson sampling algorithms for mean-variance bandits.
+    """
+
+    rho: float = 1.0
+    spread: str = field(default="unit", kw_only=True)
+    title = "MVTS"
+    index_function = staticmethod(_mvts)
+
+    def _check(self) -> None:
+        _validate.number("rho", self.rho, 0)
+        _validate.choice("spread", self.spread, ("unit", "scaled"))
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (self.rho, float(self.spread == "scaled"))
+
+
+# --- explore first, or eliminate ----------------------------------------------------------
+
+
+@jit()
+def _explore_then_commit(t, arms, state, params, memory, history):
+    alpha, each = params[0], params[1]
+    if state[0].pulls < each * arms.size:
+        for a in arms:
+            a.index = -a.n
+        return
+    if memory[0] == 0.0:  # first pull after the exploration
+        memory[0] = 1.0
+        for a in arms:
+            a.index = _kernels.split_cvar(a, alpha)
+        return
+    if memory[0] == 1.0:
+        memory[0] = 2.0 + state[0].last_arm
+    for i in range(arms.size):
+        arms[i].index = 1.0 if i == memory[0] - 2.0 else 0.0
+
+
+@dataclass(frozen=True)
+class ExploreThenCommit(Policy):
+    """Explore-then-commit on the CVaR: m pulls of each arm, then the arm of largest CVaR for good.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Risk level in (0, 1). Default 0.2.
+    m : int, optional
+        Pulls of each arm, with K m <= T. Default ceil((T / K)**(2/3)), the order that balances both
+        phases when nothing is known of the margins (our choice of constant).
+
+    References
+    ----------
+    Robbins (1952), Some aspects of the sequential design of experiments. Lattimore and Szepesvari
+    (2020), Bandit algorithms, chapter 6.
+    """
+
+    alpha: float | str | Fraction = 0.2
+    m: int | None = None
+    title = "ETC"
+    index_function = staticmethod(_explore_then_commit)
+
+    def _check(self) -> None:
+        risk.exact_level(self.alpha)
+        if self.m is not None:
+            _validate.whole("m", self.m, 1)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        most = horizon // n_arms
+        m = min(most, math.ceil((horizon / n_arms) ** (2 / 3))) if self.m is None else self.m
+        return (float(risk.exact_level(self.alpha)), _validate.whole("m", m, 1, most))
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return 1
+
+
+@jit()
+def _successive_elimination(t, arms, state, params, memory, history):
+    alpha, width = params[0], params[1]
+    best = -math.inf
+    for i in range(arms.size):
+        if memory[i] == 0.0:
+            if arms[i].n == 0:  # nothing can be said before all were pulled
+                best = -math.inf
+                break
+            best = max(best, _kernels.split_cvar(arms[i], alpha) - width * arms[i].inv_sqrt_n)
+    for i in range(arms.size):
+        a = arms[i]
+        if memory[i] == 0.0 and a.n > 0:
+            memory[i] = _kernels.split_cvar(a, alpha) + width * a.inv_sqrt_n < best
+        a.index = -a.n if memory[i] == 0.0 else -math.inf
+
+
+@dataclass(frozen=True)
+class SuccessiveElimination(Policy):
+    """Successive elimination on the CVaR: all remaining arms in turn, dropping the hopeless.
+
+    An arm is dropped when its CVaR + r is below the CVaR - r of another, with
+    r = (b / alpha) sqrt(log(2 K T / delta) / (2 n)) from the band of Dvoretzky, Kiefer, Wolfowitz
+    for all arms and counts at once. Assumes rewards in an interval of width b.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Risk level in (0, 1). Default 0.2.
+    delta : float, optional
+        Probability in (0, 1) that any band fails. Default 1 / T.
+    support : (float, float)
+        Interval of the rewards. Default (0, 1).
+
+    References
+    ----------
+    Even-Dar, Mannor and Mansour (2006), Action elimination and stopping conditions for the
+    multi-armed bandit and reinforcement learning problems (for the mean; the radius is ours).
+    """
+
+    alpha: float | str | Fraction = 0.2
+    delta: float | None = None
+    support: tuple[float, float] = field(default=_UNIT, kw_only=True)
+    title = "SuccElim"
+    index_function = staticmethod(_successive_elimination)
+
+    def _check(self) -> None:
+        risk.exact_level(self.alpha)
+        if self.delta is not None:
+            _validate.number("delta", self.delta, 0, 1, open_low=True, open_high=True)
+        _check_support(self.support)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        alpha = float(risk.exact_level(self.alpha))
+        delta = 1 / horizon if self.delta is None else self.delta
+        radius = math.sqrt(math.log(2 * n_arms * horizon / delta) / 2)
+        return (alpha, (self.support[1] - self.support[0]) / alpha * radius)
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return n_arms
+
+
+def since_2013(
+    alpha: float | str | Fraction = 0.1, rho: float = 1.0, theta: float = 5.0
+) -> list[Policy]:
+    """One of each policy of this module that plays any rewards in [0, 1], at its defaults.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Level of the policies that aim at the CVaR.
+    rho : float
+        Risk tolerance of the one that aims at the mean-variance.
+    theta : float
+        Risk aversion of the one that aims at the entropic risk.
+
+    Examples
+    --------
+    >>> len(since_2013()), since_2013(0.05)[0].name
+    (11, 'B-CVTS(alpha=0.05)')
+    """
+    return [
+        BCVTS(alpha),
+        CVaRUCB(alpha),
+        UUCB(alpha),
+        MaRaBOUT(alpha),
+        ExploreThenCommit(alpha),
+        SuccessiveElimination(alpha),
+        RAUCB(theta),
+        MVTS(rho),
+        UCBV(),
+        MOSS(),
+        NPTS(),
+    ]
