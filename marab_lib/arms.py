@@ -431,7 +431,7 @@ class TruncatedGaussianMixture(RewardLaw):
     # interval is mirrored, so that its mass is a difference of small numbers, not of ones.
 
     def _z(self, x: np.ndarray) -> np.ndarray:
-        return (np.asarray(x)[..., None] - self.means) / self.scales
+        return (_validate.numbers("x", x)[..., None] - self.means) / self.scales
 
     @cached_property
     def _mirrored(self) -> np.ndarray:
@@ -757,7 +757,7 @@ class Discrete(_Finite):
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """P(X <= x)."""
-        below = self.values <= np.asarray(x)[..., None]
+        below = self.values <= _validate.numbers("x", x)[..., None]
         return _plain((below * self.probabilities).sum(axis=-1))
 
     def quantile(self, q: ArrayLike) -> np.ndarray | float:
