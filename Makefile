@@ -16,13 +16,16 @@ READY := $(VENV)/.ready
 unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test check lab bench notebooks lock clean
+.PHONY: help reproduce report test check lab bench notebooks lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "make %-10s %s\n", $$1, $$2}'
 
 reproduce: $(READY)  ## run every notebook and fill out/ (SCALE=paper or quick, OUT=out)
-	@$(PY) -m marab_lib reproduce --scale $(SCALE) --out $(OUT)
+	@$(PY) -m marab_lib reproduce --report --scale $(SCALE) --out $(OUT)
+
+report: $(READY)  ## make out/report/, a static site of the notebooks that were run
+	@$(PY) -m marab_lib report --out $(OUT)
 
 test: check  ## all that CI runs: ruff, unit and statistical tests, doctests, notebooks
 	@$(PY) -m pytest $(ARGS)
@@ -43,7 +46,7 @@ notebooks: $(READY)  ## execute all notebooks, or NB=06, and save their outputs 
 lock: $(READY)  ## renew the exact versions of requirements.lock within the ranges of pyproject.toml
 	$(VENV)/bin/uv pip compile --quiet --upgrade --universal --fork-strategy fewest \
 	  --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command "make lock" \
-	  --extra test --extra cluster --group environment pyproject.toml --output-file $(LOCK)
+	  --extra test --extra cluster --extra report --group environment pyproject.toml --output-file $(LOCK)
 
 clean:  ## remove the environment and caches, but not out/
 	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis

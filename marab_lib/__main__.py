@@ -1,4 +1,4 @@
-"""The command line: list the notebooks, run one with parameters, reproduce all, save outputs."""
+"""The command line: list, run and save notebooks, sweep over parameters, reproduce, report."""
 
 from __future__ import annotations
 
@@ -58,7 +58,11 @@ def _parser() -> argparse.ArgumentParser:
 
     command = add(_reproduce, "reproduce", "run all notebooks in order")
     command.add_argument("--scale", choices=("paper", "quick"), default="paper")
+    command.add_argument("--report", action="store_true", help="make the static site at the end")
     _add_out(command, "out", "folder for notebooks, figures and numbers")
+
+    command = add(_report, "report", "make a static site of the notebooks that were run")
+    _add_out(command, "out", "folder with notebooks and numbers, and for report/")
 
     command = add(_save, "save", "run from the defaults and save the outputs in the notebooks")
     command.add_argument("names", nargs="*", metavar="NAME", help="which ones (default: all)")
@@ -122,7 +126,17 @@ def _reproduce(given: argparse.Namespace) -> int:
 
     status = _each(found, run)
     print(f"notebooks, figures and numbers are in {given.out.resolve()}")
-    return status
+    return (_report(given) if given.report else 0) or status
+
+
+def _report(given: argparse.Namespace) -> int:
+    from . import report  # needs packages of its own
+
+    page, flaws = report.build(given.out, given.notebooks)
+    for flaw in flaws:
+        print(flaw, file=sys.stderr)
+    print(f"report: {page.resolve()}")
+    return 0
 
 
 def _save(given: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@ run leaves no half file and never harms one that was written before.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,13 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-__all__ = ["Outputs", "load_dataset", "replace_when_done", "save_dataset"]
+__all__ = [
+    "Outputs",
+    "load_dataset",
+    "replace_folder_when_done",
+    "replace_when_done",
+    "save_dataset",
+]
 
 
 @contextmanager
@@ -41,6 +48,33 @@ def replace_when_done(path: str | os.PathLike) -> Iterator[Path]:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def replace_folder_when_done(path: str | os.PathLike) -> Iterator[Path]:
+    """Give an empty folder to write to; on success it takes the place of the folder `path`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> target = Path(tempfile.mkdtemp()) / "site"
+    >>> with replace_folder_when_done(target) as part:
+    ...     _ = (part / "index.html").write_text("")
+    >>> [path.name for path in target.iterdir()]
+    ['index.html']
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part, old = (path.with_name(f".{path.name}.{os.getpid()}.{end}") for end in ("part", "old"))
+    part.mkdir()
+    try:
+        yield part
+        if path.exists():
+            os.replace(path, old)
+        os.replace(part, path)
+    finally:
+        for folder in (part, old):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def save_dataset(dataset: xarray.Dataset, path: str | os.PathLike) -> None:

@@ -1,4 +1,4 @@
-"""Notebooks in JupyterLab, as people run them: in a real browser, from the system's packages."""
+"""JupyterLab and the static site as people see them: in a real browser of the system's."""
 
 import nbformat
 import pytest
@@ -56,6 +56,44 @@ def test_a_notebook_runs_in_jupyterlab(jupyter, name):
     page.close()
 
 
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """The address of the static site of the saved notebooks, opened as files."""
+    from marab_lib import report
+
+    page, _ = report.build(tmp_path_factory.mktemp("site"))
+    return page.parent.as_uri()
+
+
+def test_the_report_shows_claims_and_leads_to_the_notebooks(context, report):
+    page = context.new_page()
+    page.goto(f"{report}/index.html")
+    page.get_by_role("link", name="06 ·").first.click()
+    page.wait_for_url("**/06_proof_of_concept.html")
+    page.wait_for_function("() => document.querySelectorAll('mjx-container svg').length > 20")
+    written = page.locator("span.math, div.math")
+    assert page.locator("mjx-container svg").count() >= written.count()
+    assert page.locator("[data-mml-node=merror]").count() == 0
+    images = page.evaluate("() => [...document.images].map(image => image.naturalWidth)")
+    assert len(images) >= 5
+    assert all(images)
+    page.get_by_role("link", name="All claims").first.click()
+    page.wait_for_url("**/claims.html")
+    assert page.locator("table tr").count() > 40
+    page.close()
+
+
+def test_the_report_can_be_searched(context, report):
+    page = context.new_page()
+    page.goto(f"{report}/index.html")
+    page.locator("button.search-button-field, button.search-button__button").first.click()
+    page.keyboard.type("battery")
+    page.keyboard.press("Enter")
+    page.locator("#search-results a", has_text="Energy management").wait_for()
+    assert page.locator("#search-results a", has_text="Lemma 4.2").count() == 0
+    page.close()
+
+
 def small(folder, name: str, *sources: str) -> None:
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
     kernel = {"display_name": "P", "language": "python", "name": "python3"}
@@ -93,6 +131,6 @@ def test_a_progress_bar_is_shown(jupyter):
 
 
 def test_nothing_was_asked_of_another_machine(jupyter):
-    """Runs last: JupyterLab and the notebooks need no network."""
+    """Runs last: JupyterLab, the notebooks and the static site need no network."""
     assert len(jupyter.context.addresses) > 20
     assert foreign(jupyter.context.addresses) == []

@@ -28,15 +28,20 @@ def wanted(pyproject: str) -> dict[str, SpecifierSet]:
     """What a user needs: the dependencies, those of the tests, and pip for notebooks."""
     content = tomllib.loads(pyproject)
     project, groups = content["project"], content["dependency-groups"]
+    extras = project["optional-dependencies"]
+    tests = [r for r in extras["test"] if Requirement(r).name != project["name"]]
+    (own,) = (Requirement(r) for r in extras["test"] if r not in tests)
+    others = [requirement for extra in own.extras for requirement in extras[extra]]
     pip = [r for r in groups["environment"] if Requirement(r).name == "pip"]
-    return ranges(project["dependencies"] + project["optional-dependencies"]["test"] + pip)
+    return ranges(project["dependencies"] + tests + others + pip)
 
 
 def offered(conda: str) -> dict[str, SpecifierSet]:
     """What conda installs; its ``-base`` packages are those without the optional extras."""
-    listed = [item for item in yaml.safe_load(conda)["dependencies"] if isinstance(item, str)]
-    found = ranges([item.replace("-base", "") for item in listed if not item.startswith("python=")])
-    return found
+    *listed, with_pip = yaml.safe_load(conda)["dependencies"]
+    listed += [item for item in with_pip["pip"] if item != "-e ."]
+    listed = [item for item in listed if not item.startswith("python=")]
+    return ranges([item.replace("-base", "").replace("-python", "") for item in listed])
 
 
 def test_conda_has_the_names_and_ranges_of_pyproject():
@@ -60,7 +65,7 @@ def test_conda_file_suits_binder():
     version = re.fullmatch(r"python=(\d+\.\d+)", python)[1]
     assert f"{version}.99" in SpecifierSet(tomllib.loads(PYPROJECT)["project"]["requires-python"])
     assert content["channels"] == ["conda-forge", "nodefaults"]
-    assert content["dependencies"][-1] == {"pip": ["-e ."]}
+    assert content["dependencies"][-1]["pip"][-1] == "-e ."
 
 
 def locked(python: str) -> dict[str, list[str]]:
