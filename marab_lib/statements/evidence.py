@@ -90,7 +90,7 @@ class Evidence:
         self,
         reading: Reading = READINGS[0],
         n_problems: int = 200,
-        runs: int = 40,
+        runs: int = 20,
         seed: int = 2013,
         threads: int | None = None,
     ) -> None:
@@ -156,7 +156,7 @@ class Evidence:
         chosen = proof_of_concept.printed_policies(alphas=(0.001, 0.01, 0.1, 0.3), **options)
         listed = [policy for group in chosen.values() for policy in group]
         problem = problems.proof_of_concept()
-        return proof_of_concept.figure_1(problem, listed, HORIZONS[0], 10 * self.runs, self.seed)
+        return proof_of_concept.figure_1(problem, listed, HORIZONS[0], 20 * self.runs, self.seed)
 
     @cached_property
     def min_pulls(self) -> xarray.Dataset:
@@ -164,7 +164,7 @@ class Evidence:
         chosen = self.reading.apply(proof_of_concept.printed_policies()["MIN"])
         problem = problems.proof_of_concept()
         return simulate(
-            problem, chosen, HORIZONS[0], 25 * self.runs, self.seed, record=("arms",), checkpoints=1
+            problem, chosen, HORIZONS[0], 50 * self.runs, self.seed, record=("arms",), checkpoints=1
         )
 
     # --- section 5.2 ---
@@ -199,7 +199,7 @@ class Evidence:
             self.problems,
             [policy for listed in groups.values() for policy in listed],
             HORIZONS[0],
-            max(10, self.runs // 4),
+            max(10, self.runs // 2),
             self.seed,
             artificial.reward_summary(groups, tau),
             threads=self.threads,
@@ -213,7 +213,7 @@ class Evidence:
         """The statements of section 5.3."""
         listed = self.reading.apply(energy.figure_4_policies())
         result = simulate(
-            problems.energy(), listed, HORIZONS[0], self.runs, self.seed,
+            problems.energy(), listed, HORIZONS[0], 2 * self.runs, self.seed,
             record=("rewards", "arms"), checkpoints=50,
         )  # fmt: skip
         return energy.statements(result, mv_lcb=self.reading.mv_lcb)
