@@ -260,3 +260,8 @@ def test_bad_results_are_named(listed, result):
         by_chunks(listed, [policies.MIN()], 50, 1, 0, lambda *_: None, size=0)
     with pytest.raises(ValueError, match=r"shares must be a number in \[0, 1\], got 2"):
         artificial.representative_problems(listed, [2])
+
+
+def test_a_row_that_does_not_vary_correlates_with_nothing():
+    assert artificial._rank_correlation(np.array([[1.0, 1, 1], [1, 2, 3]])) == 0
+    assert artificial._rank_correlation(np.array([[1.0, 5, 9], [1, 2, 3]])) == pytest.approx(1)

@@ -622,8 +622,11 @@ def _rank(level: float, horizon: int) -> int:
 
 
 def _rank_correlation(values: np.ndarray) -> float:
+    """Spearman's correlation of two rows; 0 where one of them does not vary at all."""
     from scipy.stats import rankdata
 
+    if (np.ptp(values, axis=1) == 0).any():
+        return 0.0
     return float(np.corrcoef(rankdata(values, axis=1))[0, 1])
 
 
