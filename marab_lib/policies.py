@@ -45,6 +45,7 @@ from .policies_since_2013 import (
     ExploreThenCommit,
     MaRaBOUT,
     SuccessiveElimination,
+    for_cvar,
     since_2013,
 )
 
@@ -71,6 +72,7 @@ __all__ = [
     "Policy",
     "SuccessiveElimination",
     "ThompsonSampling",
+    "for_cvar",
     "index",
     "next_beta",
     "next_binomial",
