@@ -11,15 +11,24 @@ import numpy as np
 from . import criteria as _criteria
 from . import policies as _policies
 from .criteria import Criterion
+from .policies_since_2013 import KNOWLEDGE
 from .problems import Problem
-from .regret import criterion_regret
+from .regret import criterion_regret, mean_and_error
 from .simulate import simulate
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-__all__ = ["compare", "regret_table"]
+__all__ = [
+    "compare",
+    "growth",
+    "in_words",
+    "regret_table",
+    "stuck_runs",
+    "verdicts",
+    "wrong_runs",
+]
 
 
 def regret_table(
@@ -131,6 +140,148 @@ def compare(
         others = [*classic, *_policies.since_2013(alpha)]
     result = simulate([*_listed(problems)], [own, *others], horizon, runs, seed, **options)
     return regret_table(result, _listed(problems), criteria, own.name)
+
+
+def in_words(table: pandas.DataFrame, by: str = "policy", pairs: bool = False) -> pandas.DataFrame:
+    """A `regret_table` as text: regret ± standard error, policies by criteria.
+
+    Parameters
+    ----------
+    table : DataFrame of `regret_table`
+    by : str
+        Column that names the rows.
+    pairs : bool
+        Add the interval of the paired difference to the reference.
+    """
+
+    def text(row: pandas.Series) -> str:
+        plain = f"{row['regret']:.4g} ± {row['error']:.1g}"
+        if not pairs or row["low"] == row["high"] == 0:
+            return plain
+        return f"{plain} ({row['low']:+.3g} to {row['high']:+.3g})"
+
+    wide = table.assign(text=table.apply(text, axis=1)).pivot(
+        index=by, columns="criterion", values="text"
+    )
+    return wide.loc[table[by].unique(), table["criterion"].unique()]
+
+
+def _share(hits: int, n: int) -> str:
+    from scipy import stats
+
+    interval = stats.binomtest(hits, n).proportion_ci(0.95)
+    return f"{hits}/{n} ({interval.low:.3f} to {interval.high:.3f})"
+
+
+def wrong_runs(result: xarray.Dataset, best: int) -> pandas.Series:
+    """Runs that gave most of their pulls to other arms than `best`, with an exact 95 % interval."""
+    import pandas as pd
+
+    others = result.pulls.sum("arm") - result.pulls.sel(arm=best)
+    wrong = (2 * others > result.pulls.sum("arm")).sum(["problem", "run"])
+    n = result.sizes["problem"] * result.sizes["run"]
+    return pd.Series({str(x.policy.values): _share(int(x), n) for x in wrong}, name="wrong")
+
+
+def growth(paths: xarray.DataArray, early: int) -> pandas.DataFrame:
+    """Final mean regret over that at an earlier checkpoint, with its standard error.
+
+    Parameters
+    ----------
+    paths : DataArray with dimensions policy, run and checkpoint
+    early : int
+        A checkpoint.
+    """
+    import pandas as pd
+
+    first, last = paths.sel(checkpoint=early), paths.isel(checkpoint=-1)
+    ratio = last.mean("run") / first.mean("run")
+    # The delta method, for two means of the same runs.
+    _, error = mean_and_error(last.drop_vars("checkpoint") - ratio * first)
+    columns = {"ratio": ratio.values, "error": (error / first.mean("run")).values}
+    return pd.DataFrame(columns, index=paths.policy.values)
+
+
+def stuck_runs(
+    result: xarray.Dataset,
+    problems: Sequence[Problem],
+    criterion: Criterion,
+    policy: str,
+    early: int,
+    near: float = 0.1,
+    share: float = 0.01,
+) -> str:
+    """Runs in which hardly a late pull went to a nearly best arm, with an exact 95 % interval.
+
+    Parameters
+    ----------
+    result : Dataset of `simulate` with ``record="pulls"``
+    problems : sequence of Problem
+    criterion : Criterion
+    policy : str
+        Name of one.
+    early : int
+        Checkpoint after which pulls are late.
+    near : float
+        Nearly best: within this share of the criterion's spread over the arms.
+    share : float
+        Hardly: less than this share of the late pulls.
+    """
+    values = np.stack([criterion.of_problem(p) for p in _listed(problems)])
+    best, least = values.max(axis=1, keepdims=True), values.min(axis=1, keepdims=True)
+    good = values >= best - near * (best - least)
+    counts = result.checkpoint_pulls.sel(policy=policy)
+    late = (counts.isel(checkpoint=-1) - counts.sel(checkpoint=early)).values
+    hits = (late * good[:, None]).sum(axis=-1) < share * late.sum(axis=-1)
+    return _share(int(hits.sum()), hits.size)
+
+
+def verdicts(
+    result: xarray.Dataset,
+    problems: Problem | Sequence[Problem],
+    teams: Sequence[tuple[Criterion, Sequence[_policies.Policy]]],
+    times: Sequence[int],
+) -> pandas.DataFrame:
+    """Which policy has the least mean regret, for each criterion and horizon.
+
+    Parameters
+    ----------
+    result : Dataset of `simulate` with ``record="pulls"``
+    problems : Problem or sequence of Problem
+    teams : sequence of (Criterion, policies)
+        What is aimed at, and which of the policies to judge by it.
+    times : sequence of int
+        Checkpoints.
+
+    Returns
+    -------
+    DataFrame
+        The policy, its regret, what it must know, and the others whose paired 95 % interval to it
+        (Student's) holds 0.
+    """
+    import pandas as pd
+    from scipy import stats
+
+    rows = []
+    for criterion, team in teams:
+        chosen = result.sel(policy=[p.name for p in team])
+        regret = criterion_regret(chosen, problems, criterion, at="checkpoints")
+        for t in times:
+            sample = regret.sel(checkpoint=t).stack(pair=("problem", "run"))
+            sample = sample.transpose("policy", "pair").values
+            first = int(sample.mean(axis=1).argmin())
+            pairs = sample - sample[first]
+            half = stats.t.ppf(0.975, pairs.shape[1] - 1) * stats.sem(pairs, axis=1)
+            near = np.flatnonzero(pairs.mean(axis=1) - half <= 0)
+            rows.append({
+                "aim": criterion.name,
+                "T": t,
+                "least regret": team[first].title,
+                "regret": float(f"{sample[first].mean():.3g}"),
+                "it needs": KNOWLEDGE.get(team[first].title, "nothing"),
+                "not told from it": ", ".join(team[i].title for i in near if i != first) or "none",
+            })  # fmt: skip
+    return pd.DataFrame(rows)
 
 
 def _listed(problems: Problem | Sequence[Problem]) -> list[Problem]:

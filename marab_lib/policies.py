@@ -44,6 +44,7 @@ from .policies_since_2013 import (
     ExploreThenCommit,
     MaRaBOUT,
     SuccessiveElimination,
+    for_cvar,
     since_2013,
 )
 
@@ -70,6 +71,7 @@ __all__ = [
     "Policy",
     "SuccessiveElimination",
     "ThompsonSampling",
+    "for_cvar",
     "index",
     "next_beta",
     "next_binomial",

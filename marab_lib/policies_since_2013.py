@@ -35,6 +35,7 @@ __all__ = [
     "ExploreThenCommit",
     "MaRaBOUT",
     "SuccessiveElimination",
+    "for_cvar",
     "since_2013",
 ]
 
@@ -766,6 +767,30 @@ class SuccessiveElimination(Policy):
         return n_arms
 
 
+KNOWLEDGE = {
+    "B-CVTS": "upper end",
+    "CVaR-UCB": "upper end, T",
+    "ETC": "T",
+    "M-CVTS": "all values",
+    "MOSS": "interval, T",
+    "NPTS": "upper end",
+    "SuccElim": "interval, T",
+} | dict.fromkeys(("KL-UCB", "MaRaBOUT", "RA-UCB", "Thompson", "U-UCB", "UCB-V"), "interval")
+"""What a policy must know beforehand, by its title; those not listed need nothing."""
+
+
+def for_cvar(alpha: float | str | Fraction) -> list[Policy]:
+    """The policies of this module that aim at the CVaR of any rewards in [0, 1].
+
+    Examples
+    --------
+    >>> [policy.title for policy in for_cvar(0.1)]
+    ['B-CVTS', 'CVaR-UCB', 'U-UCB', 'MaRaBOUT', 'ETC', 'SuccElim']
+    """
+    makers = (BCVTS, CVaRUCB, UUCB, MaRaBOUT, ExploreThenCommit, SuccessiveElimination)
+    return [make(alpha) for make in makers]
+
+
 def since_2013(
     alpha: float | str | Fraction = 0.1, rho: float = 1.0, theta: float = 5.0
 ) -> list[Policy]:
@@ -785,16 +810,4 @@ def since_2013(
     >>> len(since_2013()), since_2013(0.05)[0].name
     (11, 'B-CVTS(alpha=0.05)')
     """
-    return [
-        BCVTS(alpha),
-        CVaRUCB(alpha),
-        UUCB(alpha),
-        MaRaBOUT(alpha),
-        ExploreThenCommit(alpha),
-        SuccessiveElimination(alpha),
-        RAUCB(theta),
-        MVTS(rho),
-        UCBV(),
-        MOSS(),
-        NPTS(),
-    ]
+    return [*for_cvar(alpha), RAUCB(theta), MVTS(rho), UCBV(), MOSS(), NPTS()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from marab_lib import arms, compare, criteria, policies, problems, regret, simulate
+from marab_lib import arms, compare, comparison, criteria, policies, problems, regret, simulate
 
 
 @pytest.fixture(scope="module")
@@ -185,3 +185,47 @@ def test_risk_of_all_rewards_sees_switching():
     assert (regret.mean_variance_regret(result, problem, 0.0) == 0).all()
     empirical = regret.mean_variance_regret(result, problem, 0.0, "empirical")
     np.testing.assert_allclose(empirical, 100 * 0.04)
+
+
+# --- tables of notebook 12, by hand -------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def duel():
+    """Two constant arms: always the same pulls, so that every entry is known."""
+    problem = problems.Problem(arms.Empirical([[0.2], [0.6]]))
+    chosen = [policies.ExploreThenCommit(0.5, m=10), policies.SuccessiveElimination(0.5)]
+    result = simulate(problem, chosen, 100, 3, 0, record="pulls", checkpoints=[20, 50, 100])
+    return problem, chosen, result
+
+
+def test_verdicts_by_hand(duel):
+    problem, chosen, result = duel
+    table = comparison.verdicts(result, problem, [(criteria.mean(), chosen)], [20, 100])
+    # Ten pulls of the worse arm cost 4 at both times for ETC; 20 each are 4 for the other, then 20.
+    assert table["regret"].tolist() == [4.0, 4.0]
+    assert table["least regret"].tolist() == ["ETC", "ETC"]
+    assert table["it needs"].tolist() == ["T", "T"]
+    assert table["not told from it"].tolist() == ["SuccElim", "none"]
+
+
+def test_stuck_wrong_and_growth_by_hand(duel):
+    problem, chosen, result = duel
+    etc, elimination = (p.name for p in chosen)
+    wrong = comparison.wrong_runs(result, best=0)
+    assert wrong[etc].startswith("3/3")  # 90 of 100 pulls at arm 1
+    assert wrong[elimination].startswith("0/3")  # 50 to 50
+    reversed_ = criteria.Criterion("least", lambda p: -p.means, lambda x: -x.mean())
+    assert comparison.stuck_runs(result, [problem], reversed_, etc, 20).startswith("3/3")
+    assert comparison.stuck_runs(result, [problem], criteria.mean(), etc, 20).startswith("0/3")
+    paths = regret.criterion_regret(result, problem, criteria.mean(), at="checkpoints")
+    grown = comparison.growth(paths.squeeze("problem"), 20)
+    assert grown.loc[etc].tolist() == pytest.approx([1, 0])
+    assert grown.loc[elimination].tolist() == pytest.approx([5, 0])
+
+
+def test_table_in_words(duel):
+    problem, chosen, result = duel
+    table = comparison.regret_table(result, problem, [criteria.mean()], chosen[0].name)
+    words = comparison.in_words(table, pairs=True)
+    assert words["mean"].tolist() == ["4 ± 0", "20 ± 0 (+16 to +16)"]
