@@ -262,7 +262,11 @@ def _cell_error(error: PapermillExecutionError) -> CellError:
 
 
 class _Engine(NBClientEngine):
-    """papermill's engine; a kernel that dies is an error of the cell that it died in."""
+    """papermill's engine; a kernel that dies is an error of the cell that it died in.
+
+    Live widgets are left out: without their kernel they show nothing, the picture or text that
+    stands in for them does.
+    """
 
     @classmethod
     def execute_managed_notebook(cls, nb_man, kernel_name, **options) -> None:
@@ -284,6 +288,15 @@ class _Engine(NBClientEngine):
                 )
             )
             nb_man.cell_exception(cell)
+        finally:
+            _drop_widgets(nb_man.nb)
+
+
+def _drop_widgets(content: nbformat.NotebookNode) -> None:
+    content.metadata.pop("widgets", None)
+    for cell in content.cells:
+        for output in cell.get("outputs", []):
+            output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
 
 
 papermill_engines.register("marab", _Engine)
@@ -426,7 +439,6 @@ def _take_outputs(cell: nbformat.NotebookNode, result: nbformat.NotebookNode) ->
         if output.get("name") == "stderr":
             problem = f" wrote to stderr: {output.text.strip()}"
             raise CellError(result.execution_count, cell.source, problem)
-        output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
     cell.outputs = result.outputs
     cell.execution_count = result.execution_count
 

@@ -123,14 +123,6 @@ class _Page:
         link = f"[{n.title}](notebooks/{n.name}.ipynb)"
         return [link, n.section, f"{n.minutes:g} min", self.state, self.changed()]
 
-    def write(self, folder: Path) -> None:
-        """The notebook without live widgets, which would need a kernel and the network."""
-        self.content.metadata.pop("widgets", None)
-        for cell in self.content.cells:
-            for output in cell.get("outputs", []):
-                output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
-        nbformat.write(self.content, folder / self.notebook.path.name)
-
 
 # --- pages --------------------------------------------------------------------------------
 
@@ -138,7 +130,7 @@ class _Page:
 def _write_source(source: Path, shown: list[_Page], out: Path) -> None:
     (source / "notebooks").mkdir(parents=True)
     for page in shown:
-        page.write(source / "notebooks")
+        nbformat.write(page.content, source / "notebooks" / page.notebook.path.name)
     (source / "_static").mkdir()
     package = Path(util.find_spec("sphinx-mathjax-offline").origin).parent
     shutil.copy(package / "static" / "mathjax" / _MATHJAX, source / "_static")

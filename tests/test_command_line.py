@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -51,7 +52,8 @@ def test_help_lists_the_commands(capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
     shown = capsys.readouterr().out
-    assert all(f" {name} " in shown for name in ("list", "run", "reproduce", "save"))
+    listed = re.findall(r"^    (\w+)", shown, re.MULTILINE)
+    assert listed == ["list", "run", "reproduce", "report", "save"]
 
 
 def test_list_shows_section_time_and_parameters(write_notebook, run, capsys):
@@ -192,6 +194,16 @@ def test_a_run_takes_parameters_and_leaves_the_saved_notebook(write_notebook, ru
     assert text_of(executed(tmp_path)["01_show.ipynb"]) == "9 1e-06 MIN True [1.0]\n"
     assert (tmp_path / "out" / "numbers" / "01_x.csv").exists()
     assert path.read_bytes() == before
+
+
+def test_live_widgets_are_left_out_of_a_run(write_notebook, run, tmp_path):
+    write_notebook("01_show", "import ipywidgets\nipywidgets.IntSlider(value=3)")
+    write_notebook("02_wrong", "import ipywidgets\nipywidgets.IntSlider(value=3)", "1 / 0")
+    assert run("reproduce") == 1
+    for path in executed(tmp_path).values():
+        written = path.read_text()
+        assert "IntSlider(value=3)" in written
+        assert "application/vnd.jupyter.widget" not in written
 
 
 def test_a_run_into_the_project_is_refused(write_notebook, tmp_path, capsys):
