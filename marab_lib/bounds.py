@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import signal, stats
 
 from . import _validate, risk
 from .arms import RewardLaw
@@ -770,6 +769,8 @@ class ScaledGeometricSum:
         Adding scale N turns the probabilities f into g(x) = p f(x - scale) + (1 - p) g(x - scale),
         an exact convolution: one recursive filter along every residue class of the scale.
         """
+        from scipy import signal  # here, since it takes most of a second to import
+
         f = np.zeros(points + 1)
         f[0] = 1.0
         for scale, p in zip(self.scales, self.p, strict=True):
@@ -1088,6 +1089,8 @@ def proportion_interval(
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.0, 0.187], [0.308, 0.813])
     """
+    from scipy import stats
+
     runs = _validate.whole("runs", runs, 1)
     k = _validate.finite_array("successes", successes)
     _require((k >= 0) & (k <= runs) & (k == np.floor(k)), "successes", f"in 0, ..., {runs}", k)
@@ -1108,6 +1111,8 @@ def interval_coverage(p: ArrayLike, runs: int, confidence: float = 0.95) -> np.n
     >>> round(interval_coverage(.5, 10), 4)
     0.9785
     """
+    from scipy import stats
+
     p = _validate.finite_array("p", p)
     _require((p >= 0) & (p <= 1), "p", "in [0, 1]", p)
     low, high = proportion_interval(np.arange(runs + 1), runs, confidence)

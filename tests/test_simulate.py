@@ -309,6 +309,14 @@ def test_import_compiles_nothing():
     assert done.returncode == 0, done.stderr
 
 
+def test_import_leaves_slow_packages_out():
+    """Each of them takes a good part of the second that an import may take."""
+    slow = ["scipy.stats", "scipy.signal", "scipy.optimize", "xarray", "pandas", "matplotlib"]
+    code = f"import sys, marab_lib; assert not set({slow}) & set(sys.modules)"
+    done = run_python(code)
+    assert done.returncode == 0, done.stderr
+
+
 def test_works_where_nothing_can_be_written(tmp_path):
     """With no folder for compiled code, all is compiled in memory."""
     code = (
