@@ -7,11 +7,13 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 
-from . import notebooks
+from . import notebooks, sweep
 from .notebooks import CellError, Notebook
 
 INTERRUPTED = 130  # exit status of a program that Ctrl-C ended
@@ -48,13 +50,19 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("name", nargs="?", metavar="NAME", help="show this one's parameters")
 
     command = add(_run, "run", "run one notebook; the saved one stays as it is")
-    command.add_argument("name", metavar="NAME", help="its number, name or a part of the name")
-    command.add_argument(
-        "-p", nargs=2, action="append", default=[], metavar=("PARAMETER", "VALUE"),
-        help='change a parameter, such as -p horizon 4000 or -p alphas "[0.01, 0.2]"',
-    )  # fmt: skip
-    command.add_argument("-y", metavar="YAML", default="{}", help="parameters as YAML")
+    _add_parameters(command)
     _add_out(command, "out/runs", "folder for the notebook, figures and numbers")
+
+    command = add(_sweep, "sweep", "run one notebook over a grid; a second call goes on")
+    _add_parameters(command)
+    command.add_argument(
+        "-g", nargs="+", action="append", default=[], metavar=("PARAMETER", "VALUE"),
+        help="values of a parameter, such as -g horizon 500 1000 2000; repeat it for a grid",
+    )  # fmt: skip
+    command.add_argument(
+        "--out", type=Path, metavar="DIR",
+        help="folder for a folder a point and one table of all (default: out/sweeps/NAME)",
+    )  # fmt: skip
 
     command = add(_reproduce, "reproduce", "run all notebooks in order")
     command.add_argument("--scale", choices=("paper", "quick"), default="paper")
@@ -68,6 +76,15 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("names", nargs="*", metavar="NAME", help="which ones (default: all)")
     _add_out(command, "out", "folder for a notebook that fails")
     return parser
+
+
+def _add_parameters(command: argparse.ArgumentParser) -> None:
+    command.add_argument("name", metavar="NAME", help="its number, name or a part of the name")
+    command.add_argument(
+        "-p", nargs=2, action="append", default=[], metavar=("PARAMETER", "VALUE"),
+        help='change a parameter, such as -p horizon 4000 or -p alphas "[0.01, 0.2]"',
+    )  # fmt: skip
+    command.add_argument("-y", metavar="YAML", default="{}", help="parameters as YAML")
 
 
 def _add_out(command: argparse.ArgumentParser, default: str, text: str) -> None:
@@ -99,10 +116,33 @@ def _run(given: argparse.Namespace) -> int:
     notebook = notebooks.pick(given.name, notebooks.find(given.notebooks))
     values = notebook.check({**_mapping(given.y), **dict(given.p)})
 
-    def run(notebook: Notebook, bar: dict | bool) -> str:
+    def run(bar: dict | bool) -> str:
         return f"-> {notebooks.run(notebook, values, given.out, bar)}"
 
-    return _each([notebook], run)
+    return _each([_Job(notebook.name, notebook.cells, run)])
+
+
+def _sweep(given: argparse.Namespace) -> int:
+    notebook = notebooks.pick(given.name, notebooks.find(given.notebooks))
+    out = given.out or Path("out", "sweeps", notebook.name)
+    names = [name for name, *_ in given.g]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"-g must have each parameter once, got {name!r} more than once")
+    fixed = {**_mapping(given.y), **dict(given.p)}
+    listed = sweep.points(notebook, {name: values for name, *values in given.g}, out, fixed)
+
+    def run(point: sweep.Point, bar: dict | bool) -> str:
+        if point.is_done():
+            return "done before"
+        point.run(bar)
+        return ""
+
+    try:
+        return _each([_Job(p.name, notebook.cells, partial(run, p)) for p in listed])
+    finally:  # also of an interrupted or partly failed sweep
+        numbers = len(sweep.gather(listed, out))
+        print(f"{numbers} numbers of {notebook.name} are in {(out / 'sweep.csv').resolve()}")
 
 
 def _mapping(text: str) -> dict[str, object]:
@@ -124,7 +164,7 @@ def _reproduce(given: argparse.Namespace) -> int:
         notebooks.run(notebook, values[notebook.name], given.out, bar)
         return ""
 
-    status = _each(found, run)
+    status = _each([_Job(n.name, n.cells, partial(run, n)) for n in found])
     print(f"notebooks, figures and numbers are in {given.out.resolve()}")
     return (_report(given) if given.report else 0) or status
 
@@ -147,25 +187,33 @@ def _save(given: argparse.Namespace) -> int:
     def run(notebook: Notebook, bar: dict | bool) -> str:
         return "changed" if notebooks.save(notebook, given.out, bar) else "unchanged"
 
-    return _each(found, run)
+    return _each([_Job(n.name, n.cells, partial(run, n)) for n in found])
 
 
-def _each(found: list[Notebook], run: Callable[[Notebook, dict | bool], str]) -> int:
-    """Run notebooks one after the other, a line each, also after one that fails."""
+class _Job(NamedTuple):
+    """One run of a notebook, for `_each`."""
+
+    name: str
+    cells: int
+    run: Callable[[dict | bool], str]  # gets options of the progress bar, says how it ended
+
+
+def _each(jobs: list[_Job]) -> int:
+    """Do runs one after the other, a line each, also after one that fails."""
     terminal = sys.stderr.isatty() and sys.stdout.isatty()
-    width = max(len(notebook.name) for notebook in found)
+    width = max(len(job.name) for job in jobs)
     failures = []
-    for number, notebook in enumerate(found, 1):
-        label = f"[{number:2}/{len(found)}] {notebook.name:{width}}"
+    for number, job in enumerate(jobs, 1):
+        label = f"[{number:2}/{len(jobs)}] {job.name:{width}}"
         if not terminal:
             print(label, end="  ", flush=True)
         start = time.perf_counter()
         try:
-            end = run(notebook, {"desc": label, "leave": False} if terminal else False)
+            end = job.run({"desc": label, "leave": False} if terminal else False)
         except (CellError, RuntimeError, OSError) as error:
             end = f"FAILED: {error}"
-            failures.append(f"{notebook.name}: {error}")
-        line = f"{notebook.cells:3} cells {time.perf_counter() - start:7.1f} s  {end}"
+            failures.append(f"{job.name}: {error}")
+        line = f"{job.cells:3} cells {time.perf_counter() - start:7.1f} s  {end}"
         print(f"{label}  {line}" if terminal else line, flush=True)
     for failure in failures:
         print(f"failed: {failure}", file=sys.stderr)

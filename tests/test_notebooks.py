@@ -10,6 +10,8 @@ from pathlib import Path
 import nbformat
 import pytest
 import yaml
+from click.testing import CliRunner
+from papermill.cli import papermill
 
 from marab_lib import notebooks
 from marab_lib.__main__ import main
@@ -107,6 +109,19 @@ def _flaws_of_a_parameter(line: str, seen: dict[str, notebooks.Parameter]) -> It
 @each_notebook
 def test_a_saved_notebook_is_without_flaw(path):
     assert list(flaws(path)) == []
+
+
+@each_notebook
+def test_papermill_documents_each_parameter(path):
+    """As ``papermill --help-notebook`` shows them: name, type, default and help."""
+    shown = CliRunner().invoke(papermill, ["--help-notebook", str(path)])
+    assert shown.exit_code == 0
+    text = re.sub(r"\s+", " ", shown.output)
+    for parameter in notebooks.load(path).parameters().values():
+        default = re.escape(re.sub(r"\s+", " ", parameter.default))
+        kind = re.escape(parameter.kind)
+        line = rf" {parameter.name}: {kind} \(default {default}\) {re.escape(parameter.help)}"
+        assert re.search(line, text)
 
 
 @each_notebook

@@ -1,0 +1,183 @@
+"""A sweep: a grid of runs that goes on where it stopped, and one table of all."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from marab_lib import notebooks, sweep
+from marab_lib.__main__ import INTERRUPTED, main
+
+TABLES = """\
+from marab_lib import outputs
+import pandas as pd
+out = outputs.Outputs(output_dir, "01")
+out.table(pd.DataFrame({"twice": [2 * horizon], "level": [level]}, index=["all"]), "sizes")
+out.table(pd.DataFrame({"x": [1.5]}, pd.MultiIndex.from_tuples([("a", "b")])), "pairs")"""
+
+
+@pytest.fixture
+def command(tmp_path):
+    """Run the sweep of notebook 01 of tmp_path."""
+
+    def run(*arguments: str) -> int:
+        places = ["--notebooks", str(tmp_path / "notebooks"), "--out", str(tmp_path / "out")]
+        return main(["sweep", "1", *arguments, *places])
+
+    return run
+
+
+def gathered(folder: Path) -> pd.DataFrame:
+    return pd.read_csv(folder / "out" / "sweep.csv")
+
+
+def runs(folder: Path) -> int:
+    """How many times a notebook with the cell `counting` was run."""
+    return len((folder / "runs").read_text().splitlines())
+
+
+def counting(folder: Path) -> str:
+    return f"print(horizon, level, file=open({str(folder / 'runs')!r}, 'a'))"
+
+
+def test_a_grid_is_run_and_gathered(write_notebook, command, tmp_path, capsys):
+    write_notebook("01_show", TABLES, counting(tmp_path))
+    assert command("-g", "horizon", "5", "6", "-g", "level", "0.1", "0.5", "-p", "name", "UCB") == 0
+    assert (tmp_path / "runs").read_text().splitlines() == ["5 0.1", "5 0.5", "6 0.1", "6 0.5"]
+    table = gathered(tmp_path)
+    assert list(table.columns) == ["horizon", "level", "table", "row", "quantity", "value"]
+    twice = table[(table["quantity"] == "twice") & (table["table"] == "01_sizes")]
+    assert twice[["horizon", "level", "row", "value"]].values.tolist() == [
+        [5, 0.1, "all", 10.0],
+        [5, 0.5, "all", 10.0],
+        [6, 0.1, "all", 12.0],
+        [6, 0.5, "all", 12.0],
+    ]
+    assert set(table.loc[table["table"] == "01_pairs", "row"]) == {"a, b"}
+    wide = pd.read_csv(tmp_path / "out" / "tables" / "01_sizes.csv")
+    assert list(wide.columns) == ["horizon", "level (parameter)", "row", "twice", "level"]
+    assert (wide["level (parameter)"] == wide["level"]).all()
+    assert "12 numbers of 01_show are in" in capsys.readouterr().out
+
+
+def test_what_is_done_is_not_done_again(write_notebook, command, tmp_path, capsys):
+    write_notebook("01_show", TABLES, counting(tmp_path))
+    assert command("-g", "horizon", "5", "6") == 0
+    capsys.readouterr()
+    assert command("-g", "horizon", "7", "6", "5") == 0
+    assert runs(tmp_path) == 3
+    assert capsys.readouterr().out.count("done before") == 2
+    assert gathered(tmp_path)["horizon"].unique().tolist() == [7, 6, 5]
+
+
+def test_another_notebook_or_parameter_begins_anew(write_notebook, command, tmp_path):
+    write_notebook("01_show", TABLES, counting(tmp_path))
+    assert command("-g", "horizon", "5") == 0
+    write_notebook("01_show", TABLES + "\n1 + 1", counting(tmp_path))
+    assert command("-g", "horizon", "5") == 0
+    assert runs(tmp_path) == 2
+    assert command("-g", "horizon", "5", "-p", "seed", "2") == 0
+    assert runs(tmp_path) == 3
+    assert command("-g", "horizon", "5") == 0
+    assert runs(tmp_path) == 3
+
+
+def test_another_version_of_the_package_begins_anew(write_notebook, tmp_path, monkeypatch):
+    notebook = notebooks.load(write_notebook("01_show", TABLES))
+    (point,) = sweep.points(notebook, {"horizon": [5]}, tmp_path)
+    point.run()
+    assert point.is_done()
+    monkeypatch.setattr(sweep, "_digest_of_package", lambda: "another")
+    assert not point.is_done()
+
+
+def test_a_point_without_its_mark_or_with_half_of_it_is_not_done(write_notebook, tmp_path):
+    notebook = notebooks.load(write_notebook("01_show", TABLES))
+    (point,) = sweep.points(notebook, {"horizon": [5]}, tmp_path)
+    assert not point.is_done()
+    point.run()
+    mark = point.folder / "point.json"
+    assert json.loads(mark.read_text())["parameters"] == {"horizon": 5}
+    mark.write_text(mark.read_text()[:20])
+    assert not point.is_done()
+    assert len(sweep.gather([point], tmp_path)) == 0
+
+
+def test_others_go_on_after_a_failing_point(write_notebook, command, tmp_path, capsys):
+    write_notebook("01_show", TABLES, "assert horizon != 5, 'five'")
+    assert command("-g", "horizon", "4", "5", "6") == 1
+    errors = capsys.readouterr().err.splitlines()
+    assert errors == [
+        "failed: horizon=5: cell In [4] `assert horizon != 5, 'five'`: AssertionError: five"
+    ]
+    assert gathered(tmp_path)["horizon"].unique().tolist() == [4, 6]
+    failed = list((tmp_path / "out").rglob("*.failed.ipynb"))
+    assert [path.parts[-3].split("-")[0] for path in failed] == ["horizon=5"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-g", "horizn", "5"], "has no parameter 'horizn'"),
+        (["-g", "horizon", "5", "many"], "must be int, got 'many'"),
+        (["-g", "horizon", "5", "05"], "must be distinct, got 5 more than once"),
+        (["-g", "horizon"], "parameter horizon must have at least one value, got none"),
+        (["-g", "horizon", "5", "-p", "horizon", "6"], "both in the grid and fixed"),
+        (["-g", "horizon", "5", "-p", "horizn", "6"], "has no parameter 'horizn'"),
+        (["-g", "horizon", "5", "-g", "horizon", "6"], "got 'horizon' more than once"),
+        (["-g", "output_dir", "x"], "output_dir is not for the grid"),
+        ([], "the grid must have at least one parameter, got none"),
+    ],
+)
+def test_a_bad_grid_stops_before_anything_is_run(
+    write_notebook, command, tmp_path, capsys, arguments, message
+):
+    write_notebook("01_show", TABLES)
+    assert command(*arguments) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_folders_differ_where_values_do(write_notebook, tmp_path):
+    notebook = notebooks.load(write_notebook("01_show"))
+    grid = {"name": ["a/b", "ab", "a b", "x" * 300], "alphas": [[0.1], [0.2]]}
+    folders = {point.folder for point in sweep.points(notebook, grid, tmp_path)}
+    assert len(folders) == 8
+    assert {folder.parent for folder in folders} == {tmp_path / "points"}
+    assert max(len(folder.name) for folder in folders) < 100
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_an_interrupted_sweep_goes_on(write_notebook, command, tmp_path):
+    """The second of three points is interrupted; the next call does that one and the last."""
+    wait = f"import os, time\nif horizon == 6 and not os.path.exists({str(tmp_path / 'go')!r}):\n"
+    wait += f"    open({str(tmp_path / 'waits')!r}, 'w').close()\n    time.sleep(600)"
+    write_notebook("01_show", TABLES, counting(tmp_path), wait)
+    places = ["--notebooks", tmp_path / "notebooks", "--out", tmp_path / "out"]
+    arguments = ["-g", "horizon", "5", "6", "7"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "marab_lib", "sweep", "1", *arguments, *places],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        while not (tmp_path / "waits").exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == INTERRUPTED
+    assert "interrupted" in err.decode()
+    assert "3 numbers of 01_show" in out.decode()
+    (tmp_path / "go").touch()
+    assert command(*arguments) == 0
+    assert (tmp_path / "runs").read_text().split("\n")[:-1] == ["5 0.5", "6 0.5", "6 0.5", "7 0.5"]
+    assert gathered(tmp_path)["horizon"].unique().tolist() == [5, 6, 7]
