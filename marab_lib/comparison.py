@@ -155,7 +155,8 @@ def in_words(table: pandas.DataFrame, by: str = "policy", pairs: bool = False) -
     """
 
     def text(row: pandas.Series) -> str:
-        plain = f"{row['regret']:.4g} ± {row['error']:.1g}"
+        error = row["error"] if row["error"] > 1e-9 * abs(row["regret"]) else 0.0  # rounding only
+        plain = f"{row['regret']:.4g} ± {error:.1g}"
         if not pairs or row["low"] == row["high"] == 0:
             return plain
         return f"{plain} ({row['low']:+.3g} to {row['high']:+.3g})"

@@ -298,6 +298,34 @@ def test_ra_ucb_by_hand():
     assert played.values.ravel().tolist() == [0, 1, 0, 0, 0, 0]
 
 
+def test_ra_ucb_index_by_hand():
+    # theta = log 2, rewards 0 and 0: y = 0; its bound at t = 2 is q = 1 - exp(-log 2 / 2) = .292893,
+    # and the index -log(1 - q / 2) / log 2 = .228447.
+    got = indices(policies.RAUCB(math.log(2)), 2, [[0.0, 0.0], [0.0]])
+    assert got[0] == pytest.approx(0.228447, abs=1e-6)
+
+
+def test_successive_elimination_by_hand():
+    # K = 2, T = 100, delta = .01: r = 2 sqrt(log(40,000) / 2 / n) = 4.603627 / sqrt(n). CVaR .1, .9.
+    policy = policies.SuccessiveElimination(0.5, 0.01)
+    rewards = [[0.1] * 130, [0.9] * 130]  # r = .4038: .5038 is not below .4962
+    assert indices(policy, 6, rewards) == [-130, -130]
+    rewards = [[0.1] * 133, [0.9] * 133]  # r = .3992: .4992 is below .5008
+    assert indices(policy, 6, rewards) == [-math.inf, -133]
+
+
+def test_m_cvts_by_hand():
+    """Values 0 and 1, three times 1 seen: P(0) is Beta(1, 4), and CVaR at .5 is 1 - min(1, 2 P(0)).
+
+    Its mean is 1 - 2 E min(P, 1/2) = 1 - 2 (1/5 - E(P - 1/2)+) = 1 - 2 (.2 - 1/160); 20,000 draws
+    within 4.5 standard errors: error rate 7e-6.
+    """
+    state, room = new_state(15), np.zeros(2)
+    values, counts = np.array([0.0, 1.0]), np.array([1.0, 4.0])
+    x = np.array([_kernels.dirichlet_cvar(values, counts, 0.5, state, room) for _ in range(20_000)])
+    assert abs(x.mean() - (1 - 2 * (0.2 - 1 / 160))) < 4.5 * x.std() / math.sqrt(x.size)
+
+
 def test_explore_then_commit_by_hand():
     # (100 / 2)^(2/3) = 13.57: 14 pulls each; then arm 1, whose CVaR at .5 is larger.
     problem = problems.Problem(arms.Uniform([0.0, 0.4], [1.0, 0.6]))

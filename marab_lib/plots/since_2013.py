@@ -88,6 +88,6 @@ def paired_differences(axes: Axes, table: pandas.DataFrame) -> Axes:
         axes.plot(row.difference, place, ms=4.5, **style)
         axes.hlines(place, row.low, row.high, color=style["color"], lw=1.4)
     axes.axvline(0, color="k", lw=0.8, ls=":")
-    axes.set_xscale("symlog", linthresh=10)
+    axes.set_xscale("symlog", linthresh=100)
     axes.set_xlabel("difference of regret")
     return axes
