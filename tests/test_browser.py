@@ -2,7 +2,7 @@
 
 import nbformat
 import pytest
-from browser import chromium, foreign, lab
+from browser import chromium, find_chromium, foreign, lab
 
 from marab_lib import notebooks
 
@@ -21,6 +21,17 @@ def jupyter(context, tmp_path_factory):
     with lab(folder, context) as running:
         running.folder = folder
         yield running
+
+
+def test_without_chromium_tests_are_skipped_unless_it_must_be_there(monkeypatch):
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.delenv("MARAB_NEEDS_BROWSER", raising=False)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(pytest.skip.Exception, match="apt install chromium"):
+        find_chromium()
+    monkeypatch.setenv("MARAB_NEEDS_BROWSER", "1")
+    with pytest.raises(pytest.fail.Exception, match="apt install chromium"):
+        find_chromium()
 
 
 def copy(name: str, folder) -> int:
@@ -76,16 +87,20 @@ def moves_a_slider(page) -> None:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """The address of the static site of the saved notebooks, opened as files."""
+    """The address of the static site of the saved notebooks, opened as files; and its flaws."""
     from marab_lib import report
 
-    page, _ = report.build(tmp_path_factory.mktemp("site"))
-    return page.parent.as_uri()
+    page, flaws = report.build(tmp_path_factory.mktemp("site"))
+    return page.parent.as_uri(), flaws
+
+
+def test_no_link_of_the_report_leads_nowhere(report):
+    assert report[1] == []
 
 
 def test_the_report_shows_claims_and_leads_to_the_notebooks(context, report):
     page = context.new_page()
-    page.goto(f"{report}/index.html")
+    page.goto(f"{report[0]}/index.html")
     page.get_by_role("link", name="06 ·").first.click()
     page.wait_for_url("**/06_proof_of_concept.html")
     page.wait_for_function("() => document.querySelectorAll('mjx-container svg').length > 20")
@@ -103,7 +118,7 @@ def test_the_report_shows_claims_and_leads_to_the_notebooks(context, report):
 
 def test_the_report_can_be_searched(context, report):
     page = context.new_page()
-    page.goto(f"{report}/index.html")
+    page.goto(f"{report[0]}/index.html")
     page.locator("button.search-button-field, button.search-button__button").first.click()
     page.keyboard.type("battery")
     page.keyboard.press("Enter")

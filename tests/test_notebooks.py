@@ -226,28 +226,26 @@ def test_each_flaw_is_seen(saved, flaw):
     assert len(list(flaws(saved))) >= 1
 
 
-def test_nbval_sees_a_changed_number(saved):
-    copy = saved.with_name("07_changed.ipynb")
-    text = saved.read_text(encoding="utf-8")
-    assert text.count('"0.500\\n"') == 1
-    copy.write_text(text.replace('"0.500\\n"', '"0.501\\n"'), encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "no:cacheprovider",
-        "-q",
-        "--no-header",
-        "-rfp",
-    ]
-    command += ["-c", str(notebooks.FOLDER.parent / "pyproject.toml"), str(saved.parent)]
+TABLE = "import pandas as pd\npd.DataFrame({'level': [level]})"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [('"0.500\\n"', '"0.501\\n"'), ("<td>0.5</td>", "<td>0.6</td>"), ('"0    0.5"', '"0    0.6"')],
+    ids=["printed", "table", "table as text"],
+)
+def test_nbval_sees_a_changed_number(write_notebook, tmp_path, before, after):
+    path = write_notebook("06_small", "print(f'{level:.3f}')", TABLE)
+    assert main(["save", "--notebooks", str(path.parent), "--out", str(tmp_path)]) == 0
+    text = path.read_text(encoding="utf-8")
+    assert text.count(before) == 1
+    path.with_name("07_changed.ipynb").write_text(text.replace(before, after), encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--no-header"]
+    command += ["-rfp", "-c", str(notebooks.FOLDER.parent / "pyproject.toml"), str(path.parent)]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 1
     outcomes = re.findall(r"^(PASSED|FAILED) .*(06|07)_\w+.ipynb::(Cell \d)", result.stdout, re.M)
-    assert sorted(outcomes) == [
-        ("FAILED", "07", "Cell 1"),
-        ("PASSED", "06", "Cell 0"),
-        ("PASSED", "06", "Cell 1"),
-        ("PASSED", "07", "Cell 0"),
-    ]
+    changed = "Cell 1" if before.startswith('"0.500') else "Cell 2"
+    cells = [(name, f"Cell {number}") for name in ("06", "07") for number in range(3)]
+    expected = [("FAILED" if c == ("07", changed) else "PASSED", *c) for c in cells]
+    assert sorted(outcomes) == sorted(expected)

@@ -194,6 +194,11 @@ def test_progress_counts_every_pull():
     assert len(calls) == 3
 
 
+def test_a_bar_is_shown_in_the_terminal(capsys):
+    simulate(problems.proof_of_concept(), policies.MIN(), 100, 10, 0, progress=True)
+    assert "1.00k/1.00k" in capsys.readouterr().err
+
+
 def test_an_error_in_progress_stops_the_work():
     def stop(done, total):
         raise KeyboardInterrupt
