@@ -30,13 +30,13 @@ def test_a_changed_verdict_makes_the_readme_stale():
 
 def test_update_puts_the_table_between_the_marks(tmp_path, monkeypatch):
     readme = tmp_path / "README.md"
-    readme.write_text(f"above\n{front_page._START}\nold\n{front_page._END}\nbelow\n")
+    readme.write_text(f"above\n{front_page._START}\nstale text\n{front_page._END}\nbelow\n")
     monkeypatch.setattr(front_page, "README", readme)
     front_page.update_readme()
     text = readme.read_text(encoding="utf-8")
     assert text.startswith("above\n")
     assert text.endswith("\nbelow\n")
-    assert "old" not in text
+    assert "stale text" not in text
     assert "| all |" in text
 
 
