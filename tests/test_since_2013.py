@@ -299,14 +299,14 @@ def test_ra_ucb_by_hand():
 
 
 def test_ra_ucb_index_by_hand():
-    # theta = log 2, rewards 0 and 0: y = 0; its bound at t = 2 is q = 1 - exp(-log 2 / 2) = .292893,
+    # theta = log 2, rewards 0, 0: y = 0; its bound at t = 2 is q = 1 - exp(-log 2 / 2) = .292893,
     # and the index -log(1 - q / 2) / log 2 = .228447.
     got = indices(policies.RAUCB(math.log(2)), 2, [[0.0, 0.0], [0.0]])
     assert got[0] == pytest.approx(0.228447, abs=1e-6)
 
 
 def test_successive_elimination_by_hand():
-    # K = 2, T = 100, delta = .01: r = 2 sqrt(log(40,000) / 2 / n) = 4.603627 / sqrt(n). CVaR .1, .9.
+    # K = 2, T = 100, delta = .01: r = 2 sqrt(log(4e4) / 2 / n) = 4.603627 / sqrt(n). CVaR .1, .9.
     policy = policies.SuccessiveElimination(0.5, 0.01)
     rewards = [[0.1] * 130, [0.9] * 130]  # r = .4038: .5038 is not below .4962
     assert indices(policy, 6, rewards) == [-130, -130]
