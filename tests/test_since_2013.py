@@ -299,19 +299,19 @@ def test_ra_ucb_by_hand():
 
 
 def test_ra_ucb_index_by_hand():
-    # theta = log 2, rewards 0, 0: y = 0; its bound at t = 2 is q = 1 - exp(-log 2 / 2) = .292893,
+    # theta = log 2, rewards 0 and 0: y = 0, its bound at t = 2 is q = 1 - exp(-log 2 / 2) = .292893
     # and the index -log(1 - q / 2) / log 2 = .228447.
     got = indices(policies.RAUCB(math.log(2)), 2, [[0.0, 0.0], [0.0]])
     assert got[0] == pytest.approx(0.228447, abs=1e-6)
 
 
 def test_successive_elimination_by_hand():
-    # K = 2, T = 100, delta = .01: r = 2 sqrt(log(4e4) / 2 / n) = 4.603627 / sqrt(n). CVaR .1, .9.
+    # K = 2, T = 400, delta = .01: r = 2 sqrt(log(160,000) / 2 / n) = 4.8955 / sqrt(n). CVaR .1, .9.
     policy = policies.SuccessiveElimination(0.5, 0.01)
-    rewards = [[0.1] * 130, [0.9] * 130]  # r = .4038: .5038 is not below .4962
-    assert indices(policy, 6, rewards) == [-130, -130]
-    rewards = [[0.1] * 133, [0.9] * 133]  # r = .3992: .4992 is below .5008
-    assert indices(policy, 6, rewards) == [-math.inf, -133]
+    rewards = [[0.1] * 149, [0.9] * 149]  # r = .40106: .50106 is not below .49894
+    assert indices(policy, 6, rewards, horizon=400) == [-149, -149]
+    rewards = [[0.1] * 150, [0.9] * 150]  # r = .39972: .49972 is below .50028
+    assert indices(policy, 6, rewards, horizon=400) == [-math.inf, -150]
 
 
 def test_m_cvts_by_hand():
