@@ -205,7 +205,7 @@ class MaRaBOUT(Policy):
 
     Notes
     -----
-    The thesis could not be read for this project. Known from its abstract: MaRaBOUT changes the
+    The thesis could not be read for this project. As far as is known to us, MaRaBOUT changes the
     estimate of the CVaR in MaRaB, has guarantees and behaves well in practice. The formula above
     is our reading of that: the estimator of Brown (2007), and the bonus that his inequality gives
     at confidence t**-2. Do not take its results as those of the thesis.
@@ -359,7 +359,7 @@ class RAUCB(Policy):
 
     Notes
     -----
-    The paper could not be read for this project. Known from its abstract: RA-UCB is an upper
+    The paper could not be read for this project. As far as is known to us, RA-UCB is an upper
     confidence bound for the entropic risk of laws on a known interval, with a high-probability
     bound of its regret. The bound used here, by the Bernoulli divergence of the transformed reward,
     is our choice and is valid for any law on the interval.
