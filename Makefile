@@ -28,7 +28,7 @@ report: $(READY)  ## make out/report/, a static site of the notebooks that were 
 	@$(PY) -m marab_lib report --out $(OUT)
 
 test: check  ## all that CI runs: ruff, unit and statistical tests, doctests, notebooks
-	@$(PY) -m pytest $(ARGS)
+	@$(PY) -m pytest --numprocesses 2 --dist loadfile $(ARGS)
 
 check: $(READY)  ## ruff: lint and format
 	@$(PY) -m ruff check .
