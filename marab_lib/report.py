@@ -55,7 +55,9 @@ _SETTINGS = {
 _CSS = """\
 .bd-main .bd-content .bd-article-container { max-width: 65rem; }
 .cell_input pre, .cell_output pre { font-size: 0.8em; }
-.cell_output table { font-size: 0.85em; display: block; overflow-x: auto; }
+.cell_output table { font-size: 0.85em; display: block; overflow-x: auto; width: fit-content; }
+.cell_output table { max-width: 100%; }
+.cell_output td, .cell_output th { padding: 0.15em 0.6em; }
 .cell_output img { max-width: 100%; }
 """
 
@@ -135,13 +137,13 @@ def _write_source(source: Path, shown: list[_Page], out: Path) -> None:
     package = Path(util.find_spec("sphinx-mathjax-offline").origin).parent
     shutil.copy(package / "static" / "mathjax" / _MATHJAX, source / "_static")
     (source / "_static" / "report.css").write_text(_CSS, encoding="utf-8")
-    claims, text = _claims(out)
+    claims, text = _claims(shown, out)
     page = f"# All claims\n\n{text}\n\n{_table(claims)}\n"
     (source / "claims.md").write_text(page, encoding="utf-8")
-    (source / "index.md").write_text(_first_page(shown, claims), encoding="utf-8")
+    (source / "index.md").write_text(_first_page(shown, claims, text), encoding="utf-8")
 
 
-def _first_page(shown: list[_Page], claims: pandas.DataFrame) -> str:
+def _first_page(shown: list[_Page], claims: pandas.DataFrame, text: str) -> str:
     columns = ["Notebook", "Section", "Run time", "Shown", "Parameters changed"]
     names = "\n".join(f"notebooks/{page.notebook.name}" for page in shown)
     packages = ("marab_lib", "numpy", "scipy", "numba", "pandas", "xarray", "matplotlib")
@@ -154,6 +156,8 @@ Galichet, Sebag and Teytaud, *Exploration vs Exploitation vs Safety: Risk-Aware 
 Bandits* (ACML 2013), computed again.
 
 ## What of the paper holds
+
+{text}
 
 {_table(counts)}
 
@@ -174,13 +178,15 @@ claims
 """
 
 
-def _claims(out: Path) -> tuple[pandas.DataFrame, str]:
+def _claims(shown: list[_Page], out: Path) -> tuple[pandas.DataFrame, str]:
     """The table of notebook 10, or the published verdicts where it was not run; and which."""
     computed = out / "numbers" / "10_claims.csv"
-    if computed.exists():
-        text = "As computed by notebook 10 in this run; the notebook has the rules."
-        return pandas.read_csv(computed, dtype=str, keep_default_na=False), text
-    return front_page.saved_verdicts().reset_index(), "The published verdicts."
+    if not computed.exists():
+        return front_page.saved_verdicts().reset_index(), "The published verdicts."
+    changed = ", ".join(page.changed() for page in shown if page.notebook.name.startswith("10"))
+    text = "As computed by notebook 10 in this run"
+    text += f", with other parameters than its own: {changed}." if changed else "."
+    return pandas.read_csv(computed, dtype=str, keep_default_na=False), text
 
 
 def _table(table: pandas.DataFrame) -> str:

@@ -97,11 +97,15 @@ def test_claims_computed_in_this_run_are_shown(site, write_notebook, tmp_path):
     numbers = tmp_path / "out" / "numbers"
     numbers.mkdir(parents=True)
     (numbers / "10_claims.csv").write_text("key,claim,ours,verdict\n5.3 odd,A | B,0.5,holds\n")
-    write_notebook("01_show")
+    path = write_notebook("10_claims")
+    executed = nbformat.read(path, as_version=4)
+    executed.metadata["papermill"] = {"parameters": {"horizon": 7, "output_dir": "x"}}
+    (tmp_path / "out" / "notebooks").mkdir()
+    nbformat.write(executed, tmp_path / "out" / "notebooks" / path.name)
     page, _ = report.build(tmp_path / "out", tmp_path / "notebooks")
-    claims = text(page.with_name("claims.html"))
-    assert "in this run" in claims
-    assert "5.3 odd A | B 0.5 holds" in re.sub(r"\s+", " ", claims)
+    claims = re.sub(r"\s+", " ", text(page.with_name("claims.html")))
+    assert "in this run, with other parameters than its own: horizon = 7 ." in claims
+    assert "5.3 odd A | B 0.5 holds" in claims
     assert "All 1 claims" in text(page)
 
 
