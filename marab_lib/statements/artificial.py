@@ -10,6 +10,7 @@ import numpy as np
 from .. import _validate, policies, regret, risk, simulate
 from ..policies import Policy
 from ..problems import Problem
+from .estimate import Estimate
 from .rules import Above, Below, Between, Findings
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ __all__ = [
     "reward_statements",
     "reward_summary",
     "tail_differences",
+    "tail_gain",
     "tune",
     "uniform_regret",
 ]
@@ -681,6 +683,12 @@ def reward_statements(
     table.add("ExpExp explores", "share of its worst rewards from the exploration",
               table.mean(early), 0.5, 1)  # fmt: skip
     return table.found
+
+
+def tail_gain(summary: xarray.Dataset, one: str, other: str, level: float) -> Estimate:
+    """Mean over the problems of one policy's quantile value v_level minus another's."""
+    values = summary["quantile"].sel(level=level)
+    return Estimate.mean((values.sel(policy=one) - values.sel(policy=other)).values)
 
 
 def _tails(table: _Table, quantiles: xarray.DataArray, name: str) -> None:

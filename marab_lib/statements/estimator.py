@@ -12,6 +12,7 @@ from ..arms import RewardLaw, TruncatedGaussianMixture
 from .estimate import Estimate
 
 __all__ = [
+    "abandoned_after_a_poor_start",
     "abandoned_share",
     "asymptotic_variance",
     "error_exponent",
@@ -126,3 +127,30 @@ def abandoned_share(
     """
     pulls = simulate(listed, policy, horizon, runs, seed, checkpoints=1).pulls
     return Estimate.mean((pulls <= at_most).mean(["policy", "run", "arm"]).values)
+
+
+def abandoned_after_a_poor_start(
+    listed: Sequence[problems.Problem],
+    policy: policies.Policy,
+    horizon: int,
+    runs: int,
+    seed: int,
+    at_most: int = 2,
+) -> list[Estimate]:
+    """Share of arms pulled no more than a few times, if their first reward is a poor one.
+
+    A first reward is poor if it is below the median of the first rewards of the run. The intervals
+    are over problems.
+
+    Returns
+    -------
+    [share among those arms, the same minus the share among the others]
+    """
+    result = simulate(listed, policy, horizon, runs, seed, record=("rewards", "arms"))
+    k = result.sizes["arm"]
+    order = np.argsort(result.arms.values[0, ..., :k], axis=-1)  # each arm once in the first k
+    first = np.take_along_axis(result.rewards.values[0, ..., :k], order, axis=-1)
+    poor = first < np.median(first, axis=-1, keepdims=True)
+    few = result.pulls.values[0] <= at_most
+    shares = [(few & those).sum(axis=(1, 2)) / those.sum(axis=(1, 2)) for those in (poor, ~poor)]
+    return [Estimate.mean(shares[0]), Estimate.mean(shares[0] - shares[1])]
