@@ -940,6 +940,10 @@ def _simulate(
     checkpoint_pulls,
 ):
     """Play one policy on the pairs (problem, run) numbered begin to end - 1, problem by problem."""
+    # Copies of its own: with shared arrays the threads would contend for their reference counts.
+    kinds, starts, sizes, laws = kinds.copy(), starts.copy(), sizes.copy(), laws.copy()
+    keys, means = keys.copy(), means.copy()
+    tail_sizes, checkpoints = tail_sizes.copy(), checkpoints.copy()
     k = kinds.shape[1]
     arms = np.zeros(k, ARM)
     state = np.zeros(1, STATE)
