@@ -212,6 +212,16 @@ def next_normal(state):
 
 
 @jit()
+def _accepts_gamma(u, x, v, d):
+    """Whether Marsaglia and Tsang (2000) keep d v, v = (1 + c x)^3, at the uniform number u."""
+    square = x * x
+    # The first test accepts nearly always and spares the logarithms of the exact one.
+    return u < 1.0 - 0.0331 * square * square or math.log(u) < 0.5 * square + d * (
+        1.0 - v + math.log(v)
+    )
+
+
+@jit()
 def next_gamma(state, shape):
     """Next gamma number of a given shape and scale 1 (Marsaglia and Tsang 2000)."""
     boost = 1.0
@@ -226,12 +236,7 @@ def next_gamma(state, shape):
         if v <= 0.0:
             continue
         v = v * v * v
-        u = next_uniform(state)
-        square = x * x
-        # The first test accepts nearly always and spares the logarithms of the exact one.
-        if u < 1.0 - 0.0331 * square * square or math.log(u) < 0.5 * square + d * (
-            1.0 - v + math.log(v)
-        ):
+        if _accepts_gamma(next_uniform(state), x, v, d):
             return boost * d * v
 
 
@@ -326,11 +331,7 @@ def next_gamma_whole(state, shape):
         if v <= 0.0:
             continue
         v = v * v * v
-        u = next_uniform(state)
-        square = x * x
-        if u < 1.0 - 0.0331 * square * square or math.log(u) < 0.5 * square + d * (
-            1.0 - v + math.log(v)
-        ):
+        if _accepts_gamma(next_uniform(state), x, v, d):
             return d * v
 
 
@@ -798,6 +799,15 @@ def bernoulli_upper_bound(p, bound, entropy):
         if abs(step) < 1e-6 * min(q - p, 1.0 - q):
             break
     return min(q, ceiling)
+
+
+@jit()
+def keep_to_choice(arms, state, memory):
+    """Play for good the arm that the choice at the step before fell on; memory[0] was 1 there."""
+    if memory[0] == 1.0:
+        memory[0] = 2.0 + state[0].last_arm
+    for i in range(arms.size):
+        arms[i].index = 1.0 if i == memory[0] - 2.0 else 0.0
 
 
 # --- the simulation loop ------------------------------------------------------------------

@@ -387,11 +387,8 @@ def _exp_exp(t, arms, state, params, memory, history):
         memory[0] = 1.0
         for a in arms:
             a.index = rho * a.mean - a.var
-    else:  # keep to the arm that this choice fell on
-        if memory[0] == 1.0:
-            memory[0] = 2.0 + state[0].last_arm
-        for i in range(arms.size):
-            arms[i].index = 1.0 if i == memory[0] - 2.0 else 0.0
+    else:
+        _kernels.keep_to_choice(arms, state, memory)
 
 
 @dataclass(frozen=True)

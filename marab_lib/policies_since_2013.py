@@ -662,10 +662,7 @@ def _explore_then_commit(t, arms, state, params, memory, history):
         for a in arms:
             a.index = _kernels.split_cvar(a, alpha)
         return
-    if memory[0] == 1.0:
-        memory[0] = 2.0 + state[0].last_arm
-    for i in range(arms.size):
-        arms[i].index = 1.0 if i == memory[0] - 2.0 else 0.0
+    _kernels.keep_to_choice(arms, state, memory)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ __all__ = [
     "lai_robbins_constant",
     "lai_robbins_ratio",
     "maxmin_agreement",
-    "mean_variance_exponent",
 ]
 
 
@@ -116,14 +115,6 @@ def _over_horizons(
 
 def _exponent(rates: np.ndarray, horizons: Sequence[int]) -> np.ndarray:
     return np.log(rates[-1].mean(-1) / rates[0].mean(-1)) / np.log(horizons[-1] / horizons[0])
-
-
-def mean_variance_exponent(
-    listed: Sequence[problems.Problem], horizons: Sequence[int], runs: int, seed: int
-) -> Estimate:
-    """Exponent in T of MV-LCB's mean-variance regret per pull; log(T)^2 / T is near -1."""
-    rates = _over_horizons(policies.MVLCB(1.0), listed, horizons, runs, seed)
-    return Estimate.bootstrap(lambda x: _exponent(x, horizons), rates)
 
 
 def explore_rate_exponent(
