@@ -19,7 +19,13 @@ import numba
 from numba.core import config
 
 _PACKAGE = Path(__file__).resolve().parent
-_COMPILED_FILES = ("_jit.py", "_kernels.py", "policies.py", "policies_since_2013.py")
+_COMPILED_FILES = (
+    "_jit.py",
+    "_kernels.py",
+    "_resampling.py",
+    "policies.py",
+    "policies_since_2013.py",
+)
 
 
 def source_digest() -> str:

@@ -335,34 +335,74 @@ def next_gamma_whole(state, shape):
             return d * v
 
 
+_STIRLING_REST = np.array(
+    [
+        math.lgamma(k + 1.0)
+        - ((k + 0.5) * math.log(k + 1.0) - (k + 1.0) + 0.5 * math.log(2 * math.pi))
+        for k in range(10)
+    ]
+)
+
+
+@jit()
+def _stirling_rest(k):
+    """log(k!) less Stirling's formula for it."""
+    if k < 10:
+        return _STIRLING_REST[k]
+    square = (k + 1.0) * (k + 1.0)
+    return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1.0)
+
+
+@jit()
+def _common_binomial(state, n, p):
+    """A binomial number for p <= 1/2 and n p >= 10: algorithm BTRS of Hoermann (1993)."""
+    spread = math.sqrt(n * p * (1.0 - p))
+    b = 1.15 + 2.53 * spread
+    a = -0.0873 + 0.0248 * b + 0.01 * p
+    centre, inner = n * p + 0.5, 0.92 - 4.2 / b
+    while True:
+        u, v = next_uniform(state) - 0.5, next_uniform(state)
+        edge = 0.5 - abs(u)
+        k = math.floor((2.0 * a / edge + b) * u + centre)
+        if edge >= 0.07 and v <= inner:  # nearly always
+            return k
+        if k < 0 or k > n:
+            continue
+        odds, mode = p / (1.0 - p), int((n + 1) * p)
+        weight = math.log(v * (2.83 + 5.1 / b) * spread / (a / (edge * edge) + b))
+        bound = (
+            (mode + 0.5) * math.log((mode + 1.0) / (odds * (n - mode + 1.0)))
+            + (n + 1.0) * math.log((n - mode + 1.0) / (n - k + 1.0))
+            + (k + 0.5) * math.log(odds * (n - k + 1.0) / (k + 1.0))
+            + _stirling_rest(mode)
+            + _stirling_rest(n - mode)
+            - _stirling_rest(k)
+            - _stirling_rest(n - k)
+        )
+        if weight <= bound:
+            return k
+
+
+@jit()
+def next_binomial_from(state, n, p, none):
+    """`next_binomial` for a caller that keeps max(p, 1 - p)**n, the chance of no rarer outcome."""
+    rare = min(p, 1.0 - p)
+    if n * rare >= 10.0:
+        events = _common_binomial(state, n, rare)
+    else:
+        odds, chance, u = rare / (1.0 - rare), none, next_uniform(state)
+        events = 0
+        while u > chance and events < n:
+            u -= chance
+            events += 1
+            chance *= odds * (n + 1 - events) / events
+    return events if p <= 0.5 else n - events
+
+
 @jit()
 def next_binomial(state, n, p):
-    """Next binomial number, exact, in about log(n) steps (Relles 1972).
-
-    The m-th smallest of n uniform numbers is Beta(m, n + 1 - m); it tells on which side of p the
-    first m, or the last n + 1 - m, of them lie, and leaves a smaller binomial.
-    """
-    count = 0
-    while n * min(p, 1.0 - p) > 20.0:
-        m = max(1, int((n + 1) * p))
-        x = next_gamma_whole(state, m)
-        middle = x / (x + next_gamma_whole(state, n + 1 - m))
-        if middle <= p:
-            count += m
-            n -= m
-            p = (p - middle) / (1.0 - middle)
-        else:
-            n = m - 1
-            p = p / middle
-    rare = min(p, 1.0 - p)
-    events = 0
-    if rare > 0.0:  # waiting times from one rare outcome to the next
-        rate = -math.log1p(-rare)
-        position = 1.0 + math.floor(next_exponential(state) / rate)
-        while position <= n:
-            events += 1
-            position += 1.0 + math.floor(next_exponential(state) / rate)
-    return count + (events if p <= 0.5 else n - events)
+    """Next binomial number: rejection where both outcomes are common, inversion elsewhere."""
+    return next_binomial_from(state, n, p, max(p, 1.0 - p) ** n)
 
 
 # --- reward laws --------------------------------------------------------------------------
@@ -679,88 +719,6 @@ def trimmed_cvar_moved(part, values, x, alpha, cut, top, boundaries):
     if high < n_ranked:
         lost += (last - high) * (top - values[high])
     return top - max(lost, 0.0) / (alpha * n)
-
-
-@jit()
-def dirichlet_mean(values, counts, n_runs, n, top, state):
-    """Mean of the n lowest rewards with weights Dirichlet(1, ..., 1); above the runs lies `top`.
-
-    Equal values share one gamma number: the weights of a run sum to gamma(count), exactly.
-    """
-    weight = 0.0
-    lost = 0.0
-    left = n
-    for r in range(n_runs):
-        size = min(int(counts[r]), left)
-        g = next_gamma_whole(state, size)
-        weight += g
-        lost += g * (top - values[r])
-        left -= size
-        if left == 0:
-            break
-    if left > 0:
-        weight += next_gamma_whole(state, left)
-    return top - lost / weight
-
-
-@jit()
-def dirichlet_cvar(values, counts, alpha, state, weights):
-    """CVaR at alpha of the law on sorted values with probabilities Dirichlet(counts)."""
-    total = 0.0
-    for j in range(values.size):
-        weights[j] = next_gamma_whole(state, int(counts[j]))
-        total += weights[j]
-    left = share = alpha * total
-    gained = 0.0
-    for j in range(values.size):
-        weight = min(weights[j], left)
-        gained += weight * values[j]
-        left -= weight
-        if left <= 0.0:
-            break
-    return gained / share
-
-
-BLOCKS = 32
-
-
-@jit()
-def dirichlet_mean_bounds(values, n_runs, n, top, state, weights):
-    """Bounds of `dirichlet_mean` for rewards all different, from the weights of 32 blocks of ranks.
-
-    The sum of a block's exponentials is one gamma number, kept in `weights`; every reward of the
-    block lies between its first and its last.
-    """
-    weight = 0.0
-    most = 0.0
-    least = 0.0
-    for b in range(BLOCKS):
-        first, end = b * n // BLOCKS, (b + 1) * n // BLOCKS
-        g = next_gamma_whole(state, end - first)
-        weights[b] = g
-        weight += g
-        most += g * (top - values[first])
-        if end <= n_runs:
-            least += g * (top - values[end - 1])
-    return top - most / weight, top - least / weight
-
-
-@jit()
-def dirichlet_mean_within(values, n_runs, n, top, state, weights):
-    """`dirichlet_mean` itself, given the weights of the blocks that its bounds were made of."""
-    weight = 0.0
-    lost = 0.0
-    for b in range(BLOCKS):
-        block_weight = 0.0
-        block_lost = 0.0
-        for j in range(b * n // BLOCKS, (b + 1) * n // BLOCKS):
-            e = next_exponential(state)
-            block_weight += e
-            if j < n_runs:
-                block_lost += e * (top - values[j])
-        weight += weights[b]
-        lost += weights[b] * block_lost / block_weight
-    return top - lost / weight
 
 
 # --- solvers of policies ------------------------------------------------------------------

@@ -411,6 +411,12 @@ def posterior_cvar(rewards, alpha: float, values, rng: np.random.Generator) -> f
     return weighted_cvar(values, rng.dirichlet(counts), alpha)
 
 
+def bernoulli_mv(rewards, rho: float, rng: np.random.Generator) -> float:
+    """One index of MVTS for Bernoulli arms from its definition."""
+    theta = rng.beta(1 + sum(rewards), 1 + len(rewards) - sum(rewards))
+    return rho * theta - theta * (1 - theta)
+
+
 def thompson_run(problem, seed: int, run: int, horizon: int, draw) -> list[int]:
     """Pulls of each arm in one run; `draw(rewards)` gives an index."""
     key, arms = key_of(seed, (0,)), problem.arms

@@ -11,7 +11,7 @@ from scipy import stats
 from test_kernels import mixed_problem
 from test_policies import indices
 
-from marab_lib import _kernels, arms, policies, problems, simulate
+from marab_lib import _kernels, _resampling, arms, policies, problems, simulate
 
 SEED = 20210718
 TENTHS = tuple(k / 10 for k in range(11))
@@ -160,70 +160,126 @@ def test_whole_gamma_numbers(shape):
     assert stats.kstest(x, "gamma", args=(shape,)).pvalue > 1e-4
 
 
+UNIFORM = np.random.default_rng(1).random(2000)
 HISTORIES = {
     "few": [0.3, 0.9],
-    "uniform": np.random.default_rng(1).random(60),
+    "different": UNIFORM[:60],
     "ties": np.random.default_rng(2).integers(0, 5, 80) / 4,
+    "many ties": np.random.default_rng(2).integers(0, 100, 500) / 100,
     "half tied": np.round(np.random.default_rng(3).random(50), 1),
+    "every reward kept, some waiting": UNIFORM[:200],
+    "kept, with ties": np.round(UNIFORM[:300], 3),
+    "after merges": UNIFORM[:900],
     "none": [],
     "at the top": [1.0, 1.0, 0.5],
 }
 
 
-def drawn_by_kernel(rewards, alpha, state) -> float:
-    """An index of B-CVTS as its index function draws it, from the same structure."""
-    n = len(rewards)
-    part, values, counts, heap = np.zeros(5), np.zeros(n + 1), np.zeros(n + 1), np.zeros(n + 1)
-    for x in rewards:
-        _kernels.insert_reward(part, values, counts, heap, x)
-        _kernels.unrank_rewards(part, values, heap, int(alpha * n) + 1)
-    m = 1 + (n if alpha == 1 else _kernels.next_binomial(state, n, alpha))
-    _kernels.rank_rewards(part, values, counts, heap, m)
-    return _kernels.dirichlet_mean(values, counts, int(part[_kernels.RUNS]), m, 1.0, state)
+class OneArm:
+    """An arm of B-CVTS, as its index function holds it."""
+
+    def __init__(self, rewards, seed: int = 7) -> None:
+        self.n, self.state = len(rewards), new_state(seed)
+        self.values, size = _resampling.memory_of_arm(self.n + 1)
+        self.sums = self.values + self.n + 1
+        self.memory = np.zeros(size)
+        for x in rewards:
+            _resampling.take_reward(self.memory, 0, self.values, self.sums, x, 1.0)
+
+    def bounds(self) -> tuple[float, float]:
+        return self.memory[_resampling.LOW], self.memory[_resampling.HIGH]
+
+    def start(self, alpha: float) -> None:
+        lowest = 1 + (self.n if alpha == 1 else _kernels.next_binomial(self.state, self.n, alpha))
+        _resampling.draw_bounds(self.memory, 0, self.values, self.sums, lowest, 1.0, self.state)
+
+    def refine(self) -> None:
+        _resampling.refine(self.memory, 0, self.values, self.sums, 1.0, self.state)
+
+    def draw(self, alpha: float) -> list[tuple[float, float]]:
+        """All bounds of one index, from the first to equal ones."""
+        self.start(alpha)
+        found = [self.bounds()]
+        while found[-1][1] > found[-1][0]:
+            self.refine()
+            found.append(self.bounds())
+        return found
 
 
 @pytest.mark.parametrize("history", HISTORIES)
 @pytest.mark.parametrize("alpha", [0.05, 0.5, 0.95, 1.0])
 def test_index_of_b_cvts_has_the_law_of_its_definition(history, alpha):
-    rewards, state, rng = HISTORIES[history], new_state(7), np.random.default_rng(8)
-    ours = [drawn_by_kernel(rewards, alpha, state) for _ in range(1500)]
+    rewards, rng = HISTORIES[history], np.random.default_rng(8)
+    arm = OneArm(rewards)
+    ours = [arm.draw(alpha)[-1][0] for _ in range(1500)]
     expected = [naive.resampled_cvar(rewards, alpha, 1.0, rng) for _ in range(1500)]
     assert stats.ks_2samp(np.round(ours, 9), np.round(expected, 9)).pvalue > 1e-4
 
 
-def test_blocks_bound_the_index_and_do_not_change_its_law():
-    n, state, weights = 700, new_state(9), np.zeros(_kernels.BLOCKS)
-    values = np.sort(np.random.default_rng(10).random(n))
-    counts = np.ones(n)
-    inside, direct = [], []
-    for _ in range(3000):
-        low, high = _kernels.dirichlet_mean_bounds(values, n, n + 1, 1.0, state, weights)
-        x = _kernels.dirichlet_mean_within(values, n, n + 1, 1.0, state, weights)
-        assert low <= x <= high
-        inside.append(x)
-        direct.append(_kernels.dirichlet_mean(values, counts, n, n + 1, 1.0, state))
-    assert stats.ks_2samp(inside, direct).pvalue > 1e-4
+@pytest.mark.parametrize("history", [*HISTORIES, "long"])
+def test_an_arm_holds_its_rewards_in_order(history):
+    rewards = UNIFORM if history == "long" else np.asarray(HISTORIES[history])
+    arm = OneArm(rewards)
+    m, few = arm.memory, int(arm.memory[_resampling.VALUES])
+    if few:
+        values, counts = np.unique(rewards, return_counts=True)
+        counted = [_resampling.rewards_in(m, 0, j, j + 1) for j in range(few)]
+        assert counted == counts.tolist()
+        losses = counts * (1 - values)
+    else:
+        main = int(m[_resampling.MAIN])
+        assert main + m[_resampling.WAITING] == rewards.size
+        assert m[_resampling.WAITING] < _resampling.BUFFER
+        values = np.concatenate([np.sort(rewards[:main]), np.sort(rewards[main:])])
+        losses = 1 - values
+    assert m[arm.values :][: values.size].tolist() == values.tolist()
+    np.testing.assert_allclose(m[arm.sums + 1 :][: values.size], np.cumsum(losses), atol=1e-12)
+    assert (few == 0) == (np.unique(rewards).size > _resampling.FEW_VALUES or not rewards.size)
 
 
-def test_blocks_are_in_use_and_choose_as_often_as_exact_draws():
-    """Two equal arms with tails beyond the direct limit: each is the winner half of the time."""
+@pytest.mark.parametrize("history", ["many ties", "kept, with ties", "after merges"])
+@pytest.mark.parametrize("alpha", [0.5, 1.0])
+def test_bounds_hold_the_index_and_their_proxy_its_variance(history, alpha):
+    """No bound fails (2**-52 each); the variance about the first bounds is at most the proxy.
+
+    The latter with 4.5 standard errors of a variance: error rate below 4e-6.
+    """
+    arm, deviations = OneArm(HISTORIES[history]), []
+    for _ in range(2000):
+        found = arm.draw(alpha)
+        assert len(found) > 1
+        x = found[-1][0]
+        assert all(low - 1e-12 <= x <= high + 1e-12 for low, high in found)
+        low, high = found[0]
+        deviations.append((x - (low + high) / 2) / ((high - low) / 2) * _resampling._Z)
+    squares = np.square(deviations)
+    assert squares.mean() < 1 + 4.5 * squares.std() / math.sqrt(squares.size)
+    assert abs(np.mean(deviations)) < 4.5 * np.std(deviations) / math.sqrt(squares.size)
+
+
+def test_equal_arms_with_unfinished_bounds_win_as_often():
+    """Two equal arms whose indices are never drawn in full: each is the winner half of the time."""
     problem = problems.Problem(arms.Uniform([0.0, 0.0], [1.0, 1.0]))
     pulls = simulate(problem, policies.NPTS(), 4000, 20, 3).pulls.values.squeeze()
-    assert (pulls.min(axis=1) > 512).sum() > 5  # both arms are bounded by blocks there
+    assert (pulls.min(axis=1) > 512).sum() > 5  # far more rewards than are drawn one by one
     share = pulls[:, 0] / 4000
     assert abs(share.mean() - 0.5) < 4 * share.std() / math.sqrt(20)  # error rate 6e-5
+
+
+def posterior_draw(values, counts, alpha: float, state) -> float:
+    """An index of M-CVTS as its index function draws it."""
+    counts = np.asarray(counts, float)
+    lowest = 1 + _kernels.next_binomial(state, int(counts.sum()) - 1, alpha)
+    return _resampling.draw_counted_mean(counts, 0, np.asarray(values), lowest, state)
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.5, 0.9])
 def test_m_cvts_index_has_the_law_of_its_definition(alpha):
     rewards = [0.1, 0.1, 0.4, 1.0, 0.0, 0.4, 0.4]
-    policy, state, rng = policies.MCVTS(alpha), new_state(11), np.random.default_rng(12)
-    counts = np.array([1.0 + sum(x == v for x in rewards) for v in TENTHS])
-    room = np.zeros(11)
-    ours = [
-        _kernels.dirichlet_cvar(np.array(TENTHS), counts, alpha, state, room) for _ in range(3000)
-    ]
-    expected = [naive.posterior_cvar(rewards, alpha, policy.values, rng) for _ in range(3000)]
+    state, rng = new_state(11), np.random.default_rng(12)
+    counts = [1.0 + sum(x == v for x in rewards) for v in TENTHS]
+    ours = [posterior_draw(TENTHS, counts, alpha, state) for _ in range(3000)]
+    expected = [naive.posterior_cvar(rewards, alpha, TENTHS, rng) for _ in range(3000)]
     assert stats.ks_2samp(ours, expected).pvalue > 1e-4
 
 
@@ -237,6 +293,7 @@ RANDOM_TWINS = {
         lambda x, rng: naive.resampled_cvar(x, 1.0, 1.0, rng) if x else math.inf,
     ),
     "M-CVTS": (policies.MCVTS(0.3), lambda x, rng: naive.posterior_cvar(x, 0.3, TENTHS, rng)),
+    "Bernoulli MVTS": (policies.BernoulliMVTS(0.7), lambda x, rng: naive.bernoulli_mv(x, 0.7, rng)),
 }
 
 
@@ -245,6 +302,8 @@ def test_thompson_policies_pull_as_their_twins_do(name):
     """Mean pulls of each arm over many runs, within 4.5 standard errors: error rate 2e-5 each."""
     policy, draw = RANDOM_TWINS[name]
     problem = problems.Problem(problems.multinomial(1, 6, n_arms=3)[0].arms)
+    if name == "Bernoulli MVTS":
+        problem = problems.Problem(arms.Bernoulli([0.1, 0.4, 0.6]))
     horizon, few, many = 60, 120, 4000
     rng = np.random.default_rng(13)
     twin = np.array(
@@ -320,10 +379,20 @@ def test_m_cvts_by_hand():
     Its mean is 1 - 2 E min(P, 1/2) = 1 - 2 (1/5 - E(P - 1/2)+) = 1 - 2 (.2 - 1/160); 20,000 draws
     within 4.5 standard errors: error rate 7e-6.
     """
-    state, room = new_state(15), np.zeros(2)
-    values, counts = np.array([0.0, 1.0]), np.array([1.0, 4.0])
-    x = np.array([_kernels.dirichlet_cvar(values, counts, 0.5, state, room) for _ in range(20_000)])
+    state = new_state(15)
+    x = np.array([posterior_draw([0.0, 1.0], [1, 4], 0.5, state) for _ in range(20_000)])
     assert abs(x.mean() - (1 - 2 * (0.2 - 1 / 160))) < 4.5 * x.std() / math.sqrt(x.size)
+
+
+def test_bernoulli_mvts_by_hand():
+    """Rewards 0, 1, 1: theta is Beta(3, 2), of mean .6 and variance .04; rho = 2.
+
+    The index theta + theta**2 has the mean .6 + .04 + .36 = 1; 20,000 draws within 4.5 standard
+    errors: error rate 7e-6.
+    """
+    policy = policies.BernoulliMVTS(2.0)
+    x = [indices(policy, 4, [[0.0, 1.0, 1.0]], rng=seed)[0] for seed in range(20_000)]
+    assert abs(np.mean(x) - 1.0) < 4.5 * np.std(x) / math.sqrt(20_000)
 
 
 def test_explore_then_commit_by_hand():
@@ -394,6 +463,7 @@ def test_alpha_outside_its_interval(make, alpha):
         (lambda: policies.CVaRUCB(0.1, 0), r"delta must be a number in \(0, 1\), got 0"),
         (lambda: policies.RAUCB(0), r"theta must be a number in \(0, inf\), got 0"),
         (lambda: policies.MVTS(-1), r"rho must be a number in \[0, inf\), got -1"),
+        (lambda: policies.BernoulliMVTS(-1), r"rho must be a number in \[0, inf\), got -1"),
         (lambda: policies.MVTS(spread="x"), "spread must be one of 'unit', 'scaled', got 'x'"),
         (lambda: policies.ExploreThenCommit(0.1, 0), "m must be a whole number >= 1, got 0"),
         (lambda: policies.MCVTS(values=(0, 0)), "values must be at least 2 different numbers"),
@@ -419,6 +489,10 @@ def test_what_a_policy_cannot_play():
         simulate(low, policies.RAUCB(), 10, 1, 0)
     with pytest.raises(ValueError, match=r"M-CVTS.* needs rewards among its values"):
         simulate(low, policies.MCVTS(), 10, 1, 0)
+    with pytest.raises(
+        ValueError, match=r"Bernoulli MVTS.* needs rewards among its values \(0.0, 1"
+    ):
+        simulate(low, policies.BernoulliMVTS(), 10, 1, 0)
     with pytest.raises(ValueError, match=r"m must be a whole number in \[1, 5\], got 6"):
         simulate(low, policies.ExploreThenCommit(0.1, 6), 10, 1, 0)
 
