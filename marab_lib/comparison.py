@@ -205,22 +205,20 @@ def growth(paths: xarray.DataArray, early: int) -> pandas.DataFrame:
 
 def stuck_runs(
     result: xarray.Dataset,
-    problems: Sequence[Problem],
+    problems: Problem | Sequence[Problem],
     criterion: Criterion,
-    policy: str,
     early: int,
     near: float = 0.1,
     share: float = 0.01,
-) -> str:
+) -> pandas.Series:
     """Runs in which hardly a late pull went to a nearly best arm, with an exact 95 % interval.
 
     Parameters
     ----------
     result : Dataset of `simulate` with ``record="pulls"``
-    problems : sequence of Problem
+    problems : Problem or sequence of Problem
+        Those that were simulated, in the same order.
     criterion : Criterion
-    policy : str
-        Name of one.
     early : int
         Checkpoint after which pulls are late.
     near : float
@@ -228,13 +226,18 @@ def stuck_runs(
     share : float
         Hardly: less than this share of the late pulls.
     """
+    import pandas as pd
+
     values = np.stack([criterion.of_problem(p) for p in _listed(problems)])
     best, least = values.max(axis=1, keepdims=True), values.min(axis=1, keepdims=True)
     good = values >= best - near * (best - least)
-    counts = result.checkpoint_pulls.sel(policy=policy)
-    late = (counts.isel(checkpoint=-1) - counts.sel(checkpoint=early)).values
-    hits = (late * good[:, None]).sum(axis=-1) < share * late.sum(axis=-1)
-    return _share(int(hits.sum()), hits.size)
+    counts = result.checkpoint_pulls
+    late = counts.isel(checkpoint=-1, drop=True) - counts.sel(checkpoint=early, drop=True)
+    late = late.transpose("policy", "problem", "run", "arm").values
+    stuck = (late * good[:, None]).sum(axis=-1) < share * late.sum(axis=-1)
+    names = result.policy.values.tolist()
+    shares = [_share(int(hits.sum()), hits.size) for hits in stuck]
+    return pd.Series(shares, index=names, name="stuck")
 
 
 def verdicts(

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _validate
+from . import _validate, risk
 from . import energy as _energy
 from .arms import Discrete, Empirical, RewardLaw, TruncatedGaussianMixture, Uniform
 
@@ -106,7 +106,14 @@ class Problem:
 
     def cvars(self, alpha: float | str | Fraction) -> np.ndarray:
         """CVaR of each arm at level alpha in (0, 1), shape (K,)."""
-        return self._gather(lambda law: law.cvar(alpha))
+        level = risk.exact_level(alpha)
+        if level not in self._known_cvars:  # regrets ask for the same few levels again and again
+            self._known_cvars[level] = self._gather(lambda law: law.cvar(level))
+        return self._known_cvars[level].copy()
+
+    @cached_property
+    def _known_cvars(self) -> dict[Fraction, np.ndarray]:
+        return {}
 
     def cdfs(self, x: float) -> np.ndarray:
         """P(X <= x) of each arm, shape (K,)."""

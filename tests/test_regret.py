@@ -216,8 +216,8 @@ def test_stuck_wrong_and_growth_by_hand(duel):
     assert wrong[etc].startswith("3/3")  # 90 of 100 pulls at arm 1
     assert wrong[elimination].startswith("0/3")  # 50 to 50
     reversed_ = criteria.Criterion("least", lambda p: -p.means, lambda x: -x.mean())
-    assert comparison.stuck_runs(result, [problem], reversed_, etc, 20).startswith("3/3")
-    assert comparison.stuck_runs(result, [problem], criteria.mean(), etc, 20).startswith("0/3")
+    assert comparison.stuck_runs(result, [problem], reversed_, 20)[etc].startswith("3/3")
+    assert comparison.stuck_runs(result, problem, criteria.mean(), 20)[etc].startswith("0/3")
     paths = regret.criterion_regret(result, problem, criteria.mean(), at="checkpoints")
     grown = comparison.growth(paths.squeeze("problem"), 20)
     assert grown.loc[etc].tolist() == pytest.approx([1, 0])
