@@ -292,8 +292,8 @@ class CVaRUCB(Policy):
 
     Notes
     -----
-    Read from that code and from abstracts, not from the paper. A band for each t in place of T
-    is not offered.
+    Read from that code, which a second public code agrees with, and from abstracts, not from the
+    paper. The rule needs T: a band for each t is not offered.
 
     References
     ----------
