@@ -373,6 +373,27 @@ def test_successive_elimination_by_hand():
     assert indices(policy, 6, rewards, horizon=400) == [-math.inf, -150]
 
 
+def test_npts_by_hand():
+    """One reward .5: its weight against the upper end 1 is uniform, and so is the index on [.5, 1]."""
+    arm = OneArm([0.5])
+    x = [arm.draw(1.0)[-1][0] for _ in range(5000)]
+    assert stats.kstest(x, "uniform", args=(0.5, 0.5)).pvalue > 1e-4
+
+
+def test_b_cvts_by_hand():
+    """One reward 0, of uniform weight W: the CVaR at .5 is 0 for W > .5, else (.5 - W) / .5."""
+    arm = OneArm([0.0])
+    x = np.array([arm.draw(0.5)[-1][0] for _ in range(5000)])
+    assert stats.binomtest(int((x == 0).sum()), 5000, 0.5).pvalue > 1e-4
+    assert stats.kstest(x[x > 0], "uniform").pvalue > 1e-4
+
+
+def test_marabout_by_hand():
+    # As U-UCB above: alpha = .5, n = 3, CVaR 1/6; the bonus is a tenth of it.
+    got = indices(policies.MaRaBOUT(0.5), 7, [[0.9, 0.1, 0.3], [0.6]])
+    assert got == pytest.approx([1 / 6 + 0.1610761, 0.6 + 0.2789918], abs=1e-6)
+
+
 def test_m_cvts_by_hand():
     """Values 0 and 1, three times 1 seen: P(0) is Beta(1, 4), and CVaR at .5 is 1 - min(1, 2 P(0)).
 
