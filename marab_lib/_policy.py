@@ -51,7 +51,8 @@ class Policy:
         Whether t in the formulas is the number of the pull to come (1-based, default) or the
         number of pulls done.
     first_pulls : {"ascending", "descending", "random", "none"}
-        Order in which each arm is pulled once before the index decides.
+        Order in which each arm is pulled once before the index decides. "none" is for policies
+        that can rank an arm never pulled.
     ties : {"lowest", "highest", "random"}
         Which of the arms with the largest index is played.
     rounds : int
@@ -72,6 +73,7 @@ class Policy:
     share = "ceil"  # how alpha n is made whole
     keeps_tails = True  # whether the loop keeps them, if alpha is set
     keeps_history = False
+    ranks_unpulled = False  # whether the index has a value before an arm's first pull
     index_function = None
 
     def __post_init__(self) -> None:
@@ -79,6 +81,11 @@ class Policy:
         _validate.choice("first_pulls", self.first_pulls, _FIRST_PULLS)
         _validate.choice("ties", self.ties, _TIES)
         _validate.whole("rounds", self.rounds, 1, 2**31 - 1)
+        if self.first_pulls == "none" and not self.ranks_unpulled:
+            raise ValueError(
+                f"first_pulls must not be 'none' for {self.title}, whose index has no value before "
+                "an arm's first pull"
+            )
         self._check()
 
     def _check(self) -> None:

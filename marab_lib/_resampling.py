@@ -11,7 +11,8 @@ Beta variable on [low, high] of mass c, and X is the conditional expectation of 
 sub-Gaussian variance proxy of the Beta variable, (high - low)^2 / (4 (c + 1)) (Marchal and Arbel
 2017, On the sub-Gaussianity of the Beta and Dirichlet distributions). Blocks are independent given
 their weights w: the mean over all blocks has the proxy sum(w^2 proxy) / sum(w)^2. A bound at Z
-times its root fails with probability exp(-Z^2 / 2) = 2^-52, the resolution of the random numbers.
+times its root fails, for each arm, side and refinement, with probability at most exp(-Z^2 / 2) =
+2^-52, the resolution of the random numbers.
 
 All of an arm lies in one slice of the policy's memory. An arm of few different values keeps each
 once, with its count (`VALUES` > 0). One of many keeps all rewards, `MAIN` of them sorted and up to
@@ -48,9 +49,8 @@ def memory_of_arm(horizon: int) -> tuple[int, int]:
 
     Behind the values are their sums: the loss (`top` less the reward) of all entries before each.
     """
-    blocks = (
-        2 * horizon // LEAF + 2**LOG_PARTS + 4
-    )  # each but the first holds more than LEAF / 2 entries
+    # The two first blocks may be split in 8; halves of a block hold at least LEAF / 2 entries.
+    blocks = 2 * 2**LOG_PARTS + 1 + 2 * horizon // LEAF
     values_at = _LIST + _BLOCK * blocks
     return values_at, values_at + 2 * horizon + 1
 

@@ -251,6 +251,7 @@ class ThompsonSampling(Policy):
 
     first_pulls: str = field(default="none", kw_only=True)
     title = "Thompson"
+    ranks_unpulled = True
     support = (0.0, 1.0)
     index_function = staticmethod(_thompson)
 
@@ -269,6 +270,7 @@ class MIN(Policy):
     """MIN: plays the arm with the largest smallest reward so far (section 4)."""
 
     title = "MIN"
+    ranks_unpulled = True
     index_function = staticmethod(_min)
 
 
@@ -417,6 +419,7 @@ class ExpExp(Policy):
     tau: float | None = None
     exploit: str = field(default="fixed", kw_only=True)
     title = "ExpExp"
+    ranks_unpulled = True
     index_function = staticmethod(_exp_exp)
 
     def _check(self) -> None:
@@ -430,7 +433,8 @@ class ExpExp(Policy):
         if tau is None:
             tau = min(horizon, max(n_arms, n_arms * (horizon / 14) ** (2 / 3)))
         _validate.number("tau", tau, n_arms, horizon)
-        return (self.rho, math.floor(tau), float(self.exploit == "updated"))
+        least = self.rounds * n_arms  # no choice counts before the forced pulls are over
+        return (self.rho, max(math.floor(tau), least), float(self.exploit == "updated"))
 
     def memory_size(self, n_arms: int, horizon: int) -> int:
         return 1
@@ -453,6 +457,8 @@ class Custom(Policy):
     keeps_history : bool
         Whether it reads ``history``.
     """
+
+    ranks_unpulled = True
 
     function: Callable
     params: tuple[float, ...] = ()

@@ -173,7 +173,7 @@ class UUCB(Policy):
     -----
     The rule of its authors is for any smooth enough criterion of the empirical law and leaves a
     constant free; the form for the CVaR is that of the public code of Baudry et al. (2021), which
-    takes floor(alpha n) rewards where we take the share alpha exactly.
+    has the upper end of the support where we take its width b.
 
     References
     ----------
@@ -196,9 +196,16 @@ class UUCB(Policy):
         return (alpha, (self.support[1] - self.support[0]) / alpha * math.sqrt(self.c))
 
 
+@jit()
+def _marabout(t, arms, state, params, memory, history):
+    bonus = params[1] * math.sqrt(params[2] * math.log(t) + params[3])
+    for a in arms:
+        a.index = _kernels.split_cvar(a, params[0]) + bonus * a.inv_sqrt_n
+
+
 @dataclass(frozen=True)
 class MaRaBOUT(Policy):
-    """MaRaBOUT: plays argmax of CVaR + C (b / alpha) sqrt(log(t) / n), an optimistic MaRaB.
+    """MaRaBOUT: plays argmax of CVaR + b sqrt(11 (C log(t) + beta log(3)) / (alpha n)).
 
     Against MaRaB, the bonus is added, not subtracted, and the estimate of the CVaR takes exactly
     the share alpha of the sample in place of ceil(alpha n) rewards. Assumes rewards in an interval
@@ -209,38 +216,41 @@ class MaRaBOUT(Policy):
     alpha : float, str or Fraction
         Risk level in (0, 1). Default 0.2.
     C : float
-        Weight of the bonus, >= 0. Default 0.1. With C = 1 this *is* U-UCB with c = 1.
+        Weight of the logarithm, >= 0; the analysis asks for more than 2. Default 2.
+    beta : float
+        Weight of the constant term, in [0, 1]. Default 0.5.
     support : (float, float)
         Interval of the rewards. Default (0, 1).
 
     Notes
     -----
-    The thesis could not be read for this project. As far as is known to us, MaRaBOUT changes the
-    estimate of the CVaR in MaRaB, has guarantees and behaves well in practice. The formula above
-    is our reading of that: the estimator of Brown (2007), and the bonus that his inequality gives
-    at confidence t**-2. Do not take its results as those of the thesis.
+    The thesis could not be read for this project. Formula and ranges of C and beta are those of a
+    public course project that refers to it, and that runs C = 1 and beta = 0.5 itself; b = 1 there.
+    They fit a known deviation bound of the estimated CVaR, 3 exp(-alpha n e**2 / (11 b**2)).
 
     References
     ----------
     Galichet (2015), Contributions to multi-armed bandits: risk-awareness and sub-sampling for
-    linear contextual bandits (thesis). Brown (2007), Large deviations bounds for estimating
-    conditional value-at-risk.
+    linear contextual bandits (thesis). Wang and Gao (2010), Deviation inequalities for an estimator
+    of the conditional value-at-risk.
     """
 
     alpha: float | str | Fraction = 0.2
-    C: float = 0.1
+    C: float = 2.0
+    beta: float = 0.5
     support: tuple[float, float] = field(default=_UNIT, kw_only=True)
     title = "MaRaBOUT"
-    index_function = staticmethod(_u_ucb)
+    index_function = staticmethod(_marabout)
 
     def _check(self) -> None:
         risk.exact_level(self.alpha)
         _validate.number("C", self.C, 0)
+        _validate.number("beta", self.beta, 0, 1)
         _check_support(self.support)
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
-        alpha = float(risk.exact_level(self.alpha))
-        return (alpha, self.C * (self.support[1] - self.support[0]) / alpha)
+        alpha, width = float(risk.exact_level(self.alpha)), self.support[1] - self.support[0]
+        return (alpha, width * math.sqrt(11 / alpha), self.C, self.beta * math.log(3))
 
 
 _BAND = 8  # numbers of memory an arm of CVaR-UCB: sorted part, two boundaries, bound
@@ -305,6 +315,7 @@ class CVaRUCB(Policy):
     delta: float | None = None
     upper: float = field(default=1.0, kw_only=True)
     title = "CVaR-UCB"
+    ranks_unpulled = True
     index_function = staticmethod(_cvar_ucb)
     keeps_history = True
     keeps_tails = False
@@ -385,6 +396,7 @@ class RAUCB(Policy):
     c: float = 0.0
     support: tuple[float, float] = field(default=_UNIT, kw_only=True)
     title = "RA-UCB"
+    ranks_unpulled = True
     index_function = staticmethod(_ra_ucb)
 
     def _check(self) -> None:
@@ -427,6 +439,7 @@ class _Resampling(Policy):
 
     index_function = staticmethod(_b_cvts)
     keeps_tails = False
+    ranks_unpulled = True
 
     @property
     def support(self) -> tuple[float, float]:
@@ -452,7 +465,8 @@ class BCVTS(_Resampling):
     alpha : float, str or Fraction
         Risk level in (0, 1). Default 0.2.
     upper : float
-        Every reward is at most this; a prudent, too large value costs little. Default 1.
+        Every reward is at most this. Default 1. (Its authors find that a prudent, too large value
+        costs little in the settings they consider.)
 
     Notes
     -----
@@ -554,6 +568,7 @@ class MCVTS(Policy):
     values: Sequence[float] = field(default=tuple(k / 10 for k in range(11)), kw_only=True)
     first_pulls: str = field(default="none", kw_only=True)
     title = "M-CVTS"
+    ranks_unpulled = True
     index_function = staticmethod(_m_cvts)
     keeps_tails = False
 
@@ -617,6 +632,7 @@ class MVTS(Policy):
     rho: float = 1.0
     spread: str = field(default="unit", kw_only=True)
     title = "MVTS"
+    ranks_unpulled = True
     index_function = staticmethod(_mvts)
 
     def _check(self) -> None:
@@ -657,6 +673,7 @@ class BernoulliMVTS(Policy):
     rho: float = 1.0
     first_pulls: str = field(default="none", kw_only=True)
     title = "Bernoulli MVTS"
+    ranks_unpulled = True
     index_function = staticmethod(_bernoulli_mvts)
     keeps_tails = False
 
@@ -709,6 +726,7 @@ class ExploreThenCommit(Policy):
     alpha: float | str | Fraction = 0.2
     m: int | None = None
     title = "ETC"
+    ranks_unpulled = True
     index_function = staticmethod(_explore_then_commit)
 
     def _check(self) -> None:
@@ -719,7 +737,8 @@ class ExploreThenCommit(Policy):
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         most = horizon // n_arms
         m = min(most, math.ceil((horizon / n_arms) ** (2 / 3))) if self.m is None else self.m
-        return (float(risk.exact_level(self.alpha)), _validate.whole("m", m, 1, most))
+        m = max(_validate.whole("m", m, 1, most), self.rounds)
+        return (float(risk.exact_level(self.alpha)), m)
 
     def memory_size(self, n_arms: int, horizon: int) -> int:
         return 1
@@ -769,6 +788,7 @@ class SuccessiveElimination(Policy):
     delta: float | None = None
     support: tuple[float, float] = field(default=_UNIT, kw_only=True)
     title = "SuccElim"
+    ranks_unpulled = True
     index_function = staticmethod(_successive_elimination)
 
     def _check(self) -> None:

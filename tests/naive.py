@@ -315,6 +315,15 @@ class UUCB(Twin):
         ]
 
 
+class MaRaBOUT(Twin):
+    def index(self, t):
+        log = self.C * math.log(t) + self.beta * math.log(3)
+        return [
+            split_cvar(x, self.alpha) + math.sqrt(11 * log / (self.alpha * len(x)))
+            for x in self.rewards
+        ]
+
+
 class CVaRUCB(Twin):
     """The form in the public code of Baudry et al., top - 1/alpha sum of gaps times cdf.
 

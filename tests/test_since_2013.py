@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import naive
@@ -29,7 +30,8 @@ TWINS = [
     (policies.UCBV(), naive.UCBV, {}),
     (policies.MOSS(), naive.MOSS, {}),
     (policies.UUCB(0.3), naive.UUCB, {"alpha": 0.3, "C": 1.0}),
-    (policies.MaRaBOUT(0.07, 0.05), naive.UUCB, {"alpha": 0.07, "C": 0.05}),
+    (policies.UUCB(0.07, 0.01), naive.UUCB, {"alpha": 0.07, "C": 0.1}),
+    (policies.MaRaBOUT(0.3, 0.01, 1), naive.MaRaBOUT, {"alpha": 0.3, "C": 0.01, "beta": 1}),
     (policies.CVaRUCB(0.1), naive.CVaRUCB, {"alpha": 0.1}),
     (policies.CVaRUCB(0.5), naive.CVaRUCB, {"alpha": 0.5}),
     (policies.CVaRUCB(0.9), naive.CVaRUCB, {"alpha": 0.9}),
@@ -85,13 +87,6 @@ def test_cvar_ucb_long_run_keeps_its_sums():
 
 
 # --- identities ---------------------------------------------------------------------------
-
-
-def test_marabout_with_weight_one_is_u_ucb():
-    problem = problems.artificial(1, 5)[0]
-    both = [policies.MaRaBOUT(0.2, 1.0), policies.UUCB(0.2)]
-    played = simulate(problem, both, 500, 3, 1, record="arms").arms
-    np.testing.assert_array_equal(played[0], played[1])
 
 
 def test_ra_ucb_without_aversion_is_kl_ucb():
@@ -374,7 +369,7 @@ def test_successive_elimination_by_hand():
 
 
 def test_npts_by_hand():
-    """One reward .5: its weight against the upper end 1 is uniform, and so is the index on [.5, 1]."""
+    """One reward .5: its weight against the upper end 1 is uniform; so is the index on [.5, 1]."""
     arm = OneArm([0.5])
     x = [arm.draw(1.0)[-1][0] for _ in range(5000)]
     assert stats.kstest(x, "uniform", args=(0.5, 0.5)).pvalue > 1e-4
@@ -389,9 +384,10 @@ def test_b_cvts_by_hand():
 
 
 def test_marabout_by_hand():
-    # As U-UCB above: alpha = .5, n = 3, CVaR 1/6; the bonus is a tenth of it.
+    # As U-UCB above: alpha = .5, n = 3, CVaR 1/6. The logarithms are 2 log 7 + .5 log 3 = 4.441126,
+    # the bonuses sqrt(11 * 4.441126 / 1.5) = 5.706861 and sqrt(11 * 4.441126 / .5) = 9.884573.
     got = indices(policies.MaRaBOUT(0.5), 7, [[0.9, 0.1, 0.3], [0.6]])
-    assert got == pytest.approx([1 / 6 + 0.1610761, 0.6 + 0.2789918], abs=1e-6)
+    assert got == pytest.approx([1 / 6 + 5.706861, 0.6 + 9.884573], abs=2e-6)
 
 
 def test_m_cvts_by_hand():
@@ -481,6 +477,11 @@ def test_alpha_outside_its_interval(make, alpha):
         (lambda: policies.MOSS(support=1), r"support must be a pair \(low, high\), got 1"),
         (lambda: policies.UUCB(0.1, -1), r"c must be a number in \[0, inf\), got -1"),
         (lambda: policies.MaRaBOUT(0.1, -1), r"C must be a number in \[0, inf\), got -1"),
+        (lambda: policies.MaRaBOUT(beta=2), r"beta must be a number in \[0, 1\], got 2"),
+        (
+            lambda: policies.UUCB(first_pulls="none"),
+            "first_pulls must not be 'none' for U-UCB, whose index has no value before an arm's",
+        ),
         (lambda: policies.CVaRUCB(0.1, 0), r"delta must be a number in \(0, 1\), got 0"),
         (lambda: policies.RAUCB(0), r"theta must be a number in \(0, inf\), got 0"),
         (lambda: policies.MVTS(-1), r"rho must be a number in \[0, inf\), got -1"),
@@ -516,6 +517,19 @@ def test_what_a_policy_cannot_play():
         simulate(low, policies.BernoulliMVTS(), 10, 1, 0)
     with pytest.raises(ValueError, match=r"m must be a whole number in \[1, 5\], got 6"):
         simulate(low, policies.ExploreThenCommit(0.1, 6), 10, 1, 0)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [policies.ExploreThenCommit(0.2, 2, rounds=4), policies.ExpExp(tau=6, rounds=4)],
+)
+@pytest.mark.parametrize("order", ["ascending", "descending"])
+def test_no_choice_counts_before_the_forced_pulls_are_over(policy, order):
+    """The middle arm is better in all: 4 rounds of 3 arms are forced, then it is chosen."""
+    problem = problems.Problem(arms.Uniform([0.0, 0.5, 0.1], [0.2, 0.9, 0.3]))
+    patient = dataclasses.replace(policy, first_pulls=order)
+    pulls = simulate(problem, patient, 300, 5, 1).pulls.values.reshape(5, 3)
+    assert pulls.tolist() == 5 * [[4, 292, 4]]
 
 
 def test_names():
