@@ -165,7 +165,7 @@ def mean_variance_regret(
 ) -> xarray.DataArray:
     """Mean-variance regret; see `criterion_regret`.
 
-    The pseudo kind is the first term of the regret of Sani et al. (2012); their second, the
+    The pseudo kind is t times the first term of the regret of Sani et al. (2012); their second, the
     variance that comes from switching between arms, is in the empirical kind only.
     """
     return criterion_regret(result, problems, criteria.mean_variance(rho), kind, at)

@@ -445,3 +445,14 @@ def test_random_aligned_problems_meet_the_assumptions():
     assert len({int(p.means.argmax()) for p in made}) == 6
     again = problems.aligned_uniform(200, seed=4, n_arms=6)[7]
     assert np.array_equal(again.means, made[7].means)
+
+
+def test_unsettled_chance_of_uniform_arms():
+    """(w* / t) times the sum of 1 / gap; and where it cannot be told it is refused."""
+    problem = Problem(arms.Uniform([0.1, 0.4, 0.2], [0.7, 0.8, 0.9]))
+    got = bounds.unsettled_chance(problem, [1, 100])
+    assert got == pytest.approx([1.0, 0.4 / 100 * (1 / 0.3 + 1 / 0.2)], rel=1e-6)
+    with pytest.raises(ValueError, match="one arm of largest infimum, with a positive density"):
+        bounds.unsettled_chance(Problem(arms.Uniform([0.2, 0.2], [0.5, 1.0])), 10)
+    with pytest.raises(ValueError, match="t must be a whole number >= 1, got 0"):
+        bounds.unsettled_chance(problem, 0)

@@ -23,6 +23,8 @@ __all__ = ["READINGS", "Evidence", "Reading"]
 
 HORIZONS = (2000, 4000)
 TUNED_C = 0.1  # of UCB, the best on the tuning problems of notebook 07
+_CS = (1e-6, 1.0, 1e3)
+_ALPHAS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8)  # as in notebook 07
 _FOUR = ("UCB", "MaRaB", "MV-LCB", "ExpExp")
 
 
@@ -79,9 +81,10 @@ class Evidence:
     reading : Reading
         Default: as decided.
     n_problems : int
-        Problems of section 5.2, >= 20.
+        Problems of section 5.2, >= 20; of its second part at most 200. Default 1,000. Section 5.1
+        has twice as many runs, at least 200.
     runs : int
-        Runs of each problem, >= 10.
+        Runs of each problem of section 5.2, >= 10, and the measure of those of all other sections.
     seed : int
         >= 0.
     threads : int, optional
@@ -91,8 +94,8 @@ class Evidence:
     def __init__(
         self,
         reading: Reading = READINGS[0],
-        n_problems: int = 200,
-        runs: int = 20,
+        n_problems: int = 1000,
+        runs: int = 10,
         seed: int = 2013,
         threads: int | None = None,
     ) -> None:
@@ -108,7 +111,7 @@ class Evidence:
     def bernoulli(self) -> xarray.Dataset:
         """Epsilon-greedy, UCB and KL-UCB on Bernoulli arms at a long horizon."""
         return background.bernoulli_study(
-            25_600, 5 * self.runs, self.seed, apply=self.reading.apply
+            25_600, 10 * self.runs, self.seed, apply=self.reading.apply
         )
 
     # --- section 3 ---
@@ -133,7 +136,9 @@ class Evidence:
     @cached_property
     def aligned_runs(self) -> xarray.Dataset:
         """MIN on them."""
-        return analysis.min_runs(self.aligned, 4000, self.runs, self.seed, apply=self.reading.apply)
+        return analysis.min_runs(
+            self.aligned, 4000, 2 * self.runs, self.seed, apply=self.reading.apply
+        )
 
     @cached_property
     def favourable(self) -> list[Problem]:
@@ -146,7 +151,7 @@ class Evidence:
     @cached_property
     def favourable_runs(self) -> xarray.Dataset:
         """MIN on them."""
-        runs = 5 * self.runs
+        runs = 10 * self.runs
         return analysis.min_runs(self.favourable, 4000, runs, self.seed, apply=self.reading.apply)
 
     # --- section 5.1 ---
@@ -157,8 +162,8 @@ class Evidence:
         options = {"first_pulls": "descending"} | dict(self.reading.options)
         chosen = proof_of_concept.printed_policies(alphas=(0.001, 0.01, 0.1, 0.3), **options)
         listed = [policy for group in chosen.values() for policy in group]
-        problem = problems.proof_of_concept()
-        return proof_of_concept.figure_1(problem, listed, HORIZONS[0], 20 * self.runs, self.seed)
+        problem, runs = problems.proof_of_concept(), max(200, 2 * self.n_problems)
+        return proof_of_concept.figure_1(problem, listed, HORIZONS[0], runs, self.seed)
 
     @cached_property
     def min_pulls(self) -> xarray.Dataset:
@@ -166,7 +171,13 @@ class Evidence:
         chosen = self.reading.apply(proof_of_concept.printed_policies()["MIN"])
         problem = problems.proof_of_concept()
         return simulate(
-            problem, chosen, HORIZONS[0], 50 * self.runs, self.seed, record=("arms",), checkpoints=1
+            problem,
+            chosen,
+            HORIZONS[0],
+            100 * self.runs,
+            self.seed,
+            record=("arms",),
+            checkpoints=1,
         )
 
     # --- section 5.2 ---
@@ -189,8 +200,8 @@ class Evidence:
     def regrets(self) -> Findings:
         """The statements of section 5.2.1."""
         mv = self.reading.mv_lcb
-        extra = artificial.extra_policies([1e-6, 1.0, 1e3], [0.001, 0.01, 0.1, 0.2], [1, 2, 10], mv)
-        size = {"runs": self.runs, "seed": self.seed, "threads": self.threads}
+        extra = artificial.extra_policies(_CS, _ALPHAS, [1, 2, 10], mv)
+        size = {"runs": max(3, self.runs // 3), "seed": self.seed, "threads": self.threads}
         settings = artificial.final_regrets(
             self.problems, self.reading.apply(extra), HORIZONS[:1], **size
         )
@@ -212,10 +223,10 @@ class Evidence:
         }
         tau = int(ExpExp().parameters(20, HORIZONS[0])[1])
         return by_chunks(
-            self.problems,
+            self.problems[:200],
             [policy for listed in groups.values() for policy in listed],
             HORIZONS[0],
-            max(10, self.runs // 2),
+            self.runs,
             self.seed,
             artificial.reward_summary(groups, tau),
             threads=self.threads,
@@ -233,7 +244,7 @@ class Evidence:
         """The statements of section 5.3."""
         listed = self.reading.apply(energy.figure_4_policies())
         result = simulate(
-            problems.energy(), listed, HORIZONS[0], 2 * self.runs, self.seed,
+            problems.energy(), listed, HORIZONS[0], 20 * self.runs, self.seed,
             record=("rewards", "arms"), checkpoints=50,
         )  # fmt: skip
         return energy.statements(result, mv_lcb=self.reading.mv_lcb)
