@@ -69,15 +69,16 @@ export CHECK_PYTHON
 
 $(PACKAGES): $(LOCK)
 	@$(PYTHON) -c "$$CHECK_PYTHON"
-	$(PYTHON) -m venv --clear --without-pip $(VENV)
+	@echo "installing the locked packages into $(VENV), which may take some minutes"
+	@$(PYTHON) -m venv --clear --without-pip $(VENV)
 	@sed -n '/^uv==/,/[^\\]$$/p' $(LOCK) > $(VENV)/uv.txt
-	$(PIP) install --quiet --require-hashes -r $(VENV)/uv.txt && \
+	@$(PIP) install --quiet --require-hashes -r $(VENV)/uv.txt && \
 	  env $${PIP_CERT:+SSL_CERT_FILE="$$PIP_CERT"} $${PIP_INDEX_URL:+UV_DEFAULT_INDEX="$$PIP_INDEX_URL"} \
-	    $(VENV)/bin/uv pip install --python $(PY) --compile-bytecode --require-hashes -r $(LOCK) || \
-	  { echo "uv cannot be used here: pip installs the same files"; $(PIP) install --require-hashes -r $(LOCK); }
+	    $(VENV)/bin/uv pip install --quiet --python $(PY) --compile-bytecode --require-hashes -r $(LOCK) || \
+	  { echo "uv cannot be used here: pip installs the same files"; $(PIP) install --quiet --require-hashes -r $(LOCK); }
 	@touch $@
 
 $(READY): $(PACKAGES) pyproject.toml
-	PYTHONWARNINGS=ignore $(PY) -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@PYTHONWARNINGS=ignore $(PY) -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@$(PY) -c "import matplotlib.pyplot"  # builds the font list here, not within a notebook
 	@touch $@

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
+import re
 import sys
 import time
 from collections.abc import Callable
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -17,20 +20,44 @@ from . import notebooks, sweep
 from .notebooks import CellError, Notebook
 
 INTERRUPTED = 130  # exit status of a program that Ctrl-C ended
+UNREAD = 141  # and of one whose output nobody reads any more
+_NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)e[-+]?\d{1,3}", re.IGNORECASE)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     parser = _parser()
-    given = parser.parse_args(arguments)
+    given = parser.parse_args(list(map(_plain, sys.argv[1:] if arguments is None else arguments)))
     try:
-        return given.command(given)
-    except (LookupError, ValueError) as error:
-        print(f"{parser.prog}: {error.args[0]}", file=sys.stderr)
+        if getattr(given, "out", None):
+            _check_out(given.out)
+        status = given.command(given)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # as of `list | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the last flush
+        return UNREAD
+    except (LookupError, ValueError, OSError) as error:
+        # The text of a LookupError may be in quotes.
+        said = error.args[0] if isinstance(error, LookupError) and error.args else error
+        print(f"{parser.prog}: {said}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\ninterrupted; what was finished before is kept", file=sys.stderr)
         return INTERRUPTED
+
+
+def _plain(argument: str) -> str:
+    """-1e-3 as -0.001: argparse takes the first for an option."""
+    return format(Decimal(argument), "f") if _NEGATIVE.fullmatch(argument) else argument
+
+
+def _check_out(out: Path) -> None:
+    """Refuse a file, or a place below one, before anything is run."""
+    for path in (out, *out.parents):
+        if path.exists() and not path.is_dir():
+            raise ValueError(f"--out must be a folder or a free name, got {str(out)!r}: "
+                             f"{path} is a file")  # fmt: skip
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -119,12 +146,13 @@ def _run(given: argparse.Namespace) -> int:
     def run(bar: dict | bool) -> str:
         return f"-> {notebooks.run(notebook, values, given.out, bar)}"
 
-    return _each([_Job(notebook.name, notebook.cells, run)])
+    return min(1, _failures([_Job(notebook.name, notebook.cells, run)]))
 
 
 def _sweep(given: argparse.Namespace) -> int:
     notebook = notebooks.pick(given.name, notebooks.find(given.notebooks))
     out = given.out or Path("out", "sweeps", notebook.name)
+    _check_out(out)
     names = [name for name, *_ in given.g]
     for name in names:
         if names.count(name) > 1:
@@ -139,10 +167,13 @@ def _sweep(given: argparse.Namespace) -> int:
         return ""
 
     try:
-        return _each([_Job(p.name, notebook.cells, partial(run, p)) for p in listed])
+        return min(1, _failures([_Job(p.name, notebook.cells, partial(run, p)) for p in listed]))
     finally:  # also of an interrupted or partly failed sweep
-        numbers = len(sweep.gather(listed, out))
-        print(f"{numbers} numbers of {notebook.name} are in {(out / 'sweep.csv').resolve()}")
+        table = sweep.gather(listed, out)
+        path, done = table.attrs["path"].resolve(), table.attrs["points"]
+        print(f"{len(table)} numbers of {notebook.name} are in {path}")
+        if done < len(listed):
+            print(f"only {done} of {len(listed)} points are done: sweep.csv waits for the others")
 
 
 def _mapping(text: str) -> dict[str, object]:
@@ -164,9 +195,12 @@ def _reproduce(given: argparse.Namespace) -> int:
         notebooks.run(notebook, values[notebook.name], given.out, bar)
         return ""
 
-    status = _each([_Job(n.name, n.cells, partial(run, n)) for n in found])
-    print(f"notebooks, figures and numbers are in {given.out.resolve()}")
-    return (_report(given) if given.report else 0) or status
+    failed = _failures([_Job(n.name, n.cells, partial(run, n)) for n in found])
+    if failed:
+        print(f"{failed} of {len(found)} notebooks failed")
+    if failed < len(found):
+        print(f"notebooks, figures and numbers are in {given.out.resolve()}")
+    return (_report(given) if given.report else 0) or min(1, failed)
 
 
 def _report(given: argparse.Namespace) -> int:
@@ -175,6 +209,8 @@ def _report(given: argparse.Namespace) -> int:
     page, flaws = report.build(given.out, given.notebooks)
     for flaw in flaws:
         print(flaw, file=sys.stderr)
+    if not any((given.out / "notebooks").glob("*.ipynb")):
+        print(f"nothing was run in {given.out}: the report shows the saved notebooks")
     print(f"report: {page.resolve()}")
     return 0
 
@@ -187,37 +223,37 @@ def _save(given: argparse.Namespace) -> int:
     def run(notebook: Notebook, bar: dict | bool) -> str:
         return "changed" if notebooks.save(notebook, given.out, bar) else "unchanged"
 
-    return _each([_Job(n.name, n.cells, partial(run, n)) for n in found])
+    return min(1, _failures([_Job(n.name, n.cells, partial(run, n)) for n in found]))
 
 
 class _Job(NamedTuple):
-    """One run of a notebook, for `_each`."""
+    """One run of a notebook, for `_failures`."""
 
     name: str
     cells: int
     run: Callable[[dict | bool], str]  # gets options of the progress bar, says how it ended
 
 
-def _each(jobs: list[_Job]) -> int:
-    """Do runs one after the other, a line each, also after one that fails."""
+def _failures(jobs: list[_Job]) -> int:
+    """Do runs one after the other, a line each, also after one that fails; how many failed."""
     terminal = sys.stderr.isatty() and sys.stdout.isatty()
     width = max(len(job.name) for job in jobs)
-    failures = []
+    failures = 0
     for number, job in enumerate(jobs, 1):
         label = f"[{number:2}/{len(jobs)}] {job.name:{width}}"
         if not terminal:
             print(label, end="  ", flush=True)
-        start = time.perf_counter()
+        start, failure = time.perf_counter(), ""
         try:
             end = job.run({"desc": label, "leave": False} if terminal else False)
         except (CellError, RuntimeError, OSError) as error:
-            end = f"FAILED: {error}"
-            failures.append(f"{job.name}: {error}")
+            end, failure = "FAILED", f"failed: {job.name}: {error}"
+            failures += 1
         line = f"{job.cells:3} cells {time.perf_counter() - start:7.1f} s  {end}"
         print(f"{label}  {line}" if terminal else line, flush=True)
-    for failure in failures:
-        print(f"failed: {failure}", file=sys.stderr)
-    return 1 if failures else 0
+        if failure:  # at once: an interrupt may come before the last run
+            print(failure, file=sys.stderr, flush=True)
+    return failures
 
 
 if __name__ == "__main__":

@@ -77,6 +77,7 @@ LOWEST, HIGHEST, RANDOM = range(3)
 _WORD = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
 _TWO_52 = 2.0**-52
+_LEAST_NORMAL = 2.0**-1022  # smallest float of full precision
 
 
 @jit()
@@ -241,10 +242,28 @@ def next_gamma(state, shape):
 
 
 @jit()
+def _next_log_gamma(state, shape):
+    """Logarithm of what `next_gamma` gives from the same state, where that may be 0 in floats."""
+    if shape >= 1.0:
+        return math.log(next_gamma(state, shape))
+    boost = math.log(next_uniform(state)) / shape
+    return boost + math.log(next_gamma(state, shape + 1.0))
+
+
+@jit()
 def next_beta(state, a, b):
     """Next Beta(a, b) number of the policy's own stream."""
+    start = state[0].rng
     x = next_gamma(state, a)
-    return x / (x + next_gamma(state, b))
+    y = next_gamma(state, b)
+    if min(x, y) >= _LEAST_NORMAL:
+        return x / (x + y)
+    # Of shapes below 0.06 one or both may be below all floats: the same draws in logarithms.
+    state[0].rng = start
+    log_x = _next_log_gamma(state, a)
+    log_y = _next_log_gamma(state, b)
+    ratio = math.exp(-abs(log_x - log_y))
+    return 1.0 / (1.0 + ratio) if log_x >= log_y else ratio / (1.0 + ratio)
 
 
 def _exponential_layers():
@@ -784,7 +803,7 @@ def _order_of_first_pulls(mode, order, state):
 
 @jit()
 def _best_arm(arms, ties, state):
-    """Arm with the largest index; an index that is not a number never wins."""
+    """Arm with the largest index; one that is not a number wins only where all are so."""
     best = 0
     best_index = -math.inf
     n_tied = 0
@@ -792,9 +811,9 @@ def _best_arm(arms, ties, state):
         index = arms[i].index
         if index > best_index:
             best, best_index, n_tied = i, index, 1
-        elif ties != LOWEST and index == best_index:
+        elif index == best_index and (ties != LOWEST or n_tied == 0):  # 0: the first is -inf
             n_tied += 1
-            if ties == HIGHEST or next_uniform(state) * n_tied < 1.0:
+            if ties != RANDOM or next_uniform(state) * n_tied < 1.0:
                 best = i
     return best
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numba
 
-from . import _kernels, _validate
+from . import _kernels, _own, _validate
 
 if TYPE_CHECKING:
     from .problems import Problem
@@ -81,6 +81,8 @@ class Policy:
         _validate.choice("first_pulls", self.first_pulls, _FIRST_PULLS)
         _validate.choice("ties", self.ties, _TIES)
         _validate.whole("rounds", self.rounds, 1, 2**31 - 1)
+        if self.label is not None and not isinstance(self.label, str):
+            raise TypeError(f"label must be a string or None, got {self.label!r}")
         if self.first_pulls == "none" and not self.ranks_unpulled:
             raise ValueError(
                 f"first_pulls must not be 'none' for {self.title}, whose index has no value before "
@@ -126,8 +128,15 @@ class Policy:
         return f"{self.title}({', '.join(shown)})" if shown else self.title
 
     def identity(self) -> object:
-        """What decides the policy's choices, besides its parameters for a horizon."""
-        return type(self).__name__, self.title, self.alpha, self.share, self.kernel_options()
+        """What decides the policy's choices, besides its parameters and memory for a horizon.
+
+        A user's index function is part of it, with all that it refers to: an edit is noticed.
+        """
+        function = self.index_function
+        own = _own.content(function) if _own.from_outside(function) else None
+        kept = (self.keeps_history, self.keeps_tails)
+        options = self.kernel_options()
+        return type(self).__name__, self.title, self.alpha, self.share, options, kept, own
 
     def kernel_options(self) -> tuple[int, int, int, int]:
         """The shared options as the compiled loop takes them."""

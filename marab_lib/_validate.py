@@ -6,6 +6,19 @@ import operator
 from collections.abc import Iterable
 
 import numpy as np
+import psutil
+
+_LONGEST = 200  # characters of a value that a message shows
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: its repr, cut where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes out no whole number of more than 4300 digits
+        bits = f" of {value.bit_length()} bits" if isinstance(value, int) else ""
+        return f"{type(value).__name__}{bits}"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def whole(name: str, value: object, low: int, high: int | None = None) -> int:
@@ -13,10 +26,13 @@ def whole(name: str, value: object, low: int, high: int | None = None) -> int:
     allowed = f"a whole number >= {low}" if high is None else f"a whole number in [{low}, {high}]"
     try:
         number = operator.index(value)
+        float(number)  # what no float holds, no result can be computed from
     except TypeError:
-        raise TypeError(f"{name} must be {allowed}, got {value!r}") from None
+        raise TypeError(f"{name} must be {allowed}, got {shown(value)}") from None
+    except OverflowError:
+        raise ValueError(f"{name} must be {allowed} and below 1e308, got {shown(value)}") from None
     if isinstance(value, (bool, np.bool_)) or number < low or (high is not None and number > high):
-        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+        raise ValueError(f"{name} must be {allowed}, got {shown(value)}")
     return number
 
 
@@ -36,28 +52,28 @@ def number(
     try:
         x = float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be {allowed}, got {value!r}") from None
+        raise TypeError(f"{name} must be {allowed}, got {shown(value)}") from None
+    except OverflowError:
+        raise ValueError(f"{name} must be {allowed}, got {shown(value)}") from None
     below = x <= low if open_low else x < low
     above = x >= high if open_high else x > high
     if isinstance(value, (bool, np.bool_, str)) or not np.isfinite(x) or below or above:
-        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+        raise ValueError(f"{name} must be {allowed}, got {shown(value)}")
     return x
 
 
 def choice(name: str, value: object, allowed: Iterable[str]) -> str:
     """One of a few names."""
     names = tuple(allowed)
-    if value not in names:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}")
+    if not isinstance(value, str) or value not in names:
+        listed = ", ".join(map(repr, names))
+        raise ValueError(f"{name} must be one of {listed}, got {shown(value)}")
     return value
 
 
 def finite_array(name: str, value: object) -> np.ndarray:
     """A new float64 array without NaN or infinity."""
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be numbers, got {value!r}") from None
+    array = np.array(numbers(name, value))
     if not np.all(np.isfinite(array)):
         worst = array[~np.isfinite(array)].flat[0]
         raise ValueError(f"{name} must be finite numbers, got {worst}")
@@ -65,11 +81,22 @@ def finite_array(name: str, value: object) -> np.ndarray:
 
 
 def numbers(name: str, value: object) -> np.ndarray:
-    """An array of numbers, infinite ones too."""
+    """An array of float64 numbers, infinite ones too; no texts, truth values or complex numbers."""
     try:
-        return np.asarray(value, dtype=np.float64)
+        given = np.asarray(value)
+    except ValueError:
+        raise ValueError(
+            f"{name} must be numbers in rows of one length, got {shown(value)}"
+        ) from None
+    kinds = {np.asarray(x).dtype.kind for x in given.flat} if given.dtype == object else set()
+    if not {given.dtype.kind, *kinds} <= set("iufO"):
+        raise TypeError(f"{name} must be numbers, got {shown(value)}")
+    try:
+        return given.astype(np.float64, copy=False)
+    except OverflowError:
+        raise ValueError(f"{name} must be finite numbers, got {shown(value)}") from None
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be numbers, got {value!r}") from None
+        raise TypeError(f"{name} must be numbers, got {shown(value)}") from None
 
 
 def broadcast(**arrays: np.ndarray) -> list[np.ndarray]:
@@ -81,12 +108,35 @@ def broadcast(**arrays: np.ndarray) -> list[np.ndarray]:
         raise ValueError(f"{names} must have shapes that fit together, got {shapes}") from None
 
 
-def every(condition: np.ndarray, message: str, *values: np.ndarray) -> None:
-    """Raise ValueError with the values at the first place where the condition fails."""
+def every(
+    condition: np.ndarray, message: str, *values: np.ndarray, axes: tuple[str, ...] = ()
+) -> None:
+    """Raise ValueError with the values at the first place where the condition fails.
+
+    `axes` says what the last axes count, such as ("arm",), for the place that the message ends in.
+    """
     if np.all(condition):
         return
     shape = np.shape(condition)
-    at = tuple(np.argwhere(~np.asarray(condition))[0])
-    shown = [np.broadcast_to(v, shape)[at] for v in values]
-    place = f" (arm {at[0] if len(at) == 1 else at})" if at else ""
-    raise ValueError(message.format(*shown) + place)
+    at = tuple(np.argwhere(~np.asarray(condition))[0].tolist())
+    shown_values = [np.broadcast_to(v, shape)[at] for v in values]
+    raise ValueError(message.format(*shown_values) + _place(at, axes))
+
+
+def _place(at: tuple[int, ...], axes: tuple[str, ...]) -> str:
+    if not at:
+        return ""
+    if len(at) > len(axes):
+        return f" (at index {at[0] if len(at) == 1 else at})"
+    named = zip(axes[-len(at) :], at, strict=True)
+    return f" ({', '.join(f'{axis} {i}' for axis, i in named)})"
+
+
+def fits_in_memory(what: str, size: float, advice: str) -> None:
+    """Raise MemoryError if that many bytes are more than are free."""
+    free = psutil.virtual_memory().available
+    if size > free:
+        raise MemoryError(
+            f"{what} would take about {size / 2**30:,.1f} GiB, but {free / 2**30:,.1f} GiB are "
+            f"free: {advice}"
+        )

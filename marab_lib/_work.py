@@ -45,12 +45,17 @@ class Store:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
 
-    def load(self, key: str) -> Arrays | None:
-        """The arrays of a task, or None if they are not there."""
+    def load(self, key: str, like: Arrays) -> Arrays | None:
+        """The arrays of a task, or None if they are not there as `like` has them.
+
+        Names, types and shapes must be those of `like`. A damaged file is as good as none: the task
+        is done again, and its file replaced.
+        """
         try:
-            with np.load(self.folder / f"{key}.npz") as file:
-                return dict(file)
-        except FileNotFoundError:
+            with open(self.folder / f"{key}.npz", "rb") as file, np.load(file) as part:
+                arrays = dict(part)
+            return arrays if _forms(arrays) == _forms(like) else None
+        except Exception:  # damaged files raise errors of zipfile, zlib, NumPy and the system
             return None
 
     def save(self, key: str, arrays: Arrays) -> None:
@@ -59,15 +64,21 @@ class Store:
             np.savez_compressed(part, **arrays)
 
 
+def _forms(arrays: Arrays) -> dict[str, tuple]:
+    return {name: (array.dtype, array.shape) for name, array in arrays.items()}
+
+
 def in_threads(function: Callable[..., Arrays], tasks: Sequence[tuple], threads: int) -> Results:
-    """Do the tasks in this process; an interrupt or an error leaves no work behind."""
+    """Do the tasks in this process; after an interrupt or an error none is begun any more."""
     if threads == 1 or len(tasks) <= 1:
         for number, task in enumerate(tasks):
             yield number, function(*task)
         return
     with ThreadPoolExecutor(threads) as pool:
-        numbers = {pool.submit(function, *task): number for number, task in enumerate(tasks)}
+        numbers = {}
         try:
+            for number, task in enumerate(tasks):
+                numbers[pool.submit(function, *task)] = number
             waiting = set(numbers)
             while waiting:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)

@@ -32,6 +32,13 @@ __all__ = [
 
 _GRID = 128  # points of the search for the lower-mass constant, before it is refined
 _NODES = 256  # points of the integral of a rank-dependent utility
+_LARGEST = 1e150  # of a reward: its square, and so a variance, is then a finite float
+_SHAPES = (1e-100, 1e12)  # of a Beta law: those whose cdf SciPy gives to full precision
+_WIDE = 10.0  # a Gaussian of more interval widths is integrated; closed forms would cancel
+_WIDEST = 1e6  # interval widths of a Gaussian that sampling still resolves, to 1e-9 of a width
+_STEEP = 1e300  # theta times the largest reward, beyond which floats end
+_ARM, _VALUE, _COMPONENT = ("arm",), ("arm", "value"), ("arm", "component")  # axes, in messages
+_LAPLACE = 500.0  # theta beyond which Kummer's function nears the largest float
 
 
 def _plain(x: ArrayLike) -> np.ndarray | float:
@@ -115,6 +122,11 @@ class RewardLaw:
         """log E exp(-theta X)."""
         raise NotImplementedError
 
+    @property
+    def _breadth(self) -> np.ndarray:
+        """A length that the law's cumulants go by: the n-th is at most about its n-th power."""
+        return np.asarray(self.essential_supremum) - self.essential_infimum_array
+
     def entropic_risk(self, theta: float) -> np.ndarray | float:
         """Certainty equivalent of exponential utility, -(1/theta) log E exp(-theta X).
 
@@ -136,7 +148,13 @@ class RewardLaw:
         0.2831
         """
         theta = _validate.number("theta", theta, 0, open_low=True)
-        return _plain(-self._log_laplace(theta) / theta)
+        low, high = self.essential_infimum_array, np.asarray(self.essential_supremum)
+        mean, var = np.asarray(self.mean), np.asarray(self.var)
+        with np.errstate(all="ignore"):  # where it is not finite, one of the limits replaces it
+            value = -self._log_laplace(theta) / theta
+            steep = theta * np.maximum(abs(low), abs(high)) > _STEEP
+        value = np.where(theta * self._breadth < risk.FLAT, mean - theta * var / 2, value)
+        return _plain(np.clip(np.where(steep, low, value), low, np.maximum(low, mean)))
 
     def rank_dependent_utility(
         self, gamma: float = 0.61, exponent: float = 1.0
@@ -248,6 +266,24 @@ def _quantile_by_root(law: RewardLaw, q: ArrayLike) -> np.ndarray | float:
     return _plain(np.where(inside, root, np.where(q <= 0, low, high)))
 
 
+def _parameter(name: str, value: ArrayLike, of_one_arm: str = "") -> np.ndarray:
+    """A parameter as a new array, of one arm or many; `of_one_arm` names the axis of a list."""
+    array = _validate.finite_array(name, value)
+    if array.ndim > 1 + bool(of_one_arm):
+        one, many = (f"({of_one_arm},)", f"(K, {of_one_arm})") if of_one_arm else ("()", "(K,)")
+        raise ValueError(f"{name} must have shape {one} or {many}, got shape {array.shape}")
+    return array
+
+
+def _location(name: str, value: ArrayLike, of_one_arm: str = "") -> np.ndarray:
+    """A parameter in the units of the reward."""
+    array = _parameter(name, value, of_one_arm)
+    axes = _VALUE if of_one_arm else _ARM
+    message = f"{name} must be in [{-_LARGEST:g}, {_LARGEST:g}], got {{}}"
+    _validate.every(abs(array) <= _LARGEST, message, array, axes=axes)
+    return array
+
+
 def _probability(name: str, q: ArrayLike) -> np.ndarray:
     q = _validate.finite_array(name, q)
     _validate.every((q >= 0) & (q <= 1), f"{name} must be in [0, 1], got {{}}", q)
@@ -302,10 +338,10 @@ class Uniform(RewardLaw):
 
     def __post_init__(self) -> None:
         low, high = _validate.broadcast(
-            low=_validate.finite_array("low", self.low),
-            high=_validate.finite_array("high", self.high),
+            low=_location("low", self.low), high=_location("high", self.high)
         )
-        _validate.every(low < high, "low must be below high, got low={}, high={}", low, high)
+        message = "low must be below high, got low={}, high={}"
+        _validate.every(low < high, message, low, high, axes=_ARM)
         self._set(low=low.copy(), high=high.copy())
 
     @property
@@ -394,10 +430,14 @@ class TruncatedGaussianMixture(RewardLaw):
     _kind = _kernels.MIXTURE
 
     def __post_init__(self) -> None:
-        names = ("lower", "upper", "weights", "means", "scales")
-        given = {name: _validate.finite_array(name, getattr(self, name)) for name in names}
-        lower, upper = _validate.broadcast(lower=given.pop("lower"), upper=given.pop("upper"))
-        weights, means, scales = _validate.broadcast(**given)
+        lower, upper = _validate.broadcast(
+            lower=_location("lower", self.lower), upper=_location("upper", self.upper)
+        )
+        weights, means, scales = _validate.broadcast(
+            weights=_parameter("weights", self.weights, "J"),
+            means=_location("means", self.means, "J"),
+            scales=_location("scales", self.scales, "J"),
+        )
         if weights.ndim == 0 or weights.shape[-1] == 0:
             raise ValueError(f"weights must list at least one component, got {self.weights!r}")
         shape = _validate.broadcast(lower=lower, weights=weights[..., 0])[0].shape
@@ -405,18 +445,24 @@ class TruncatedGaussianMixture(RewardLaw):
         weights, means, scales = (
             np.broadcast_to(x, (*shape, x.shape[-1])).copy() for x in (weights, means, scales)
         )
-        _validate.every(
-            lower < upper, "lower must be below upper, got lower={}, upper={}", lower, upper
-        )
-        _validate.every(weights >= 0, "weights must be >= 0, got {}", weights)
+        message = "lower must be below upper, got lower={}, upper={}"
+        _validate.every(lower < upper, message, lower, upper, axes=_ARM)
+        _validate.every(weights >= 0, "weights must be >= 0, got {}", weights, axes=_COMPONENT)
         total = weights.sum(axis=-1)
-        _validate.every(abs(total - 1) < 1e-9, "weights must sum to 1, got a sum of {}", total)
-        _validate.every(scales > 0, "scales must be > 0, got {}", scales)
+        message = "weights must sum to 1, got a sum of {}"
+        _validate.every(abs(total - 1) < 1e-9, message, total, axes=_ARM)
+        _validate.every(scales > 0, "scales must be > 0, got {}", scales, axes=_COMPONENT)
+        _validate.every(
+            (scales <= _WIDEST * (upper - lower)[..., None]) | (weights == 0),
+            f"scales must be at most {_WIDEST:g} times upper - lower, got {{}}; "
+            "a law as flat as that is Uniform(lower, upper)",
+            scales,
+            axes=_COMPONENT,
+        )
         self._set(lower=lower, upper=upper, weights=weights, means=means, scales=scales)
         mass = (self.weights * self._width).sum(axis=-1)
-        _validate.every(
-            mass > 1e-290, "no component has mass in [lower, upper] = [{}, {}]", lower, upper
-        )
+        message = "no component has mass in [lower, upper] = [{}, {}]"
+        _validate.every(mass > 1e-290, message, lower, upper, axes=_ARM)
 
     @property
     def essential_infimum_array(self) -> np.ndarray:
@@ -440,10 +486,27 @@ class TruncatedGaussianMixture(RewardLaw):
     def _mass_below(self, x: np.ndarray) -> np.ndarray:
         """Mass of each untruncated component between the lower end and x."""
         z, z_low = self._z(x), self._z(self.lower)
-        plain = special.ndtr(z) - special.ndtr(z_low)
-        if not self._mirrored.any():
-            return plain
-        return np.where(self._mirrored, special.ndtr(-z_low) - special.ndtr(-z), plain)
+        mass = special.ndtr(z) - special.ndtr(z_low)
+        if self._mirrored.any():
+            mass = np.where(self._mirrored, special.ndtr(-z_low) - special.ndtr(-z), mass)
+        return np.where(self._wide, self._integral(x), mass) if self._wide.any() else mass
+
+    # A Gaussian much wider than the interval is nearly flat there, and differences of its cdf lose
+    # as many digits as it is wide; Gauss's quadrature of its density loses none.
+
+    @cached_property
+    def _wide(self) -> np.ndarray:
+        return self.scales > _WIDE * (self.upper - self.lower)[..., None]
+
+    def _integral(self, x: np.ndarray, power: int = 0, theta: float = 0.0) -> np.ndarray:
+        """Integral from the lower end to x of e**power exp(-theta e) times each Gaussian density.
+
+        e is the distance from the lower end; precise for wide components and small theta.
+        """
+        e = (_validate.numbers("x", x) - self.lower)[..., None, None] * _GAUSS_NODES
+        z = (self.lower[..., None, None] + e - self.means[..., None]) / self.scales[..., None]
+        values = _normal_pdf(z) * e**power * np.exp(-theta * e) / self.scales[..., None]
+        return (values @ _GAUSS_WEIGHTS) * e[..., -1] / _GAUSS_NODES[-1]
 
     @cached_property
     def _width(self) -> np.ndarray:
@@ -466,10 +529,14 @@ class TruncatedGaussianMixture(RewardLaw):
         shift = (low - high) / width
         spread = 1 + (z_low * low - z_high * high) / width - shift**2
         w = self._truncated_weights
-        centres = self.means + self.scales * shift
+        centres, within = self.means + self.scales * shift, self.scales**2 * spread
+        if self._wide.any():
+            first, second = (self._integral(self.upper, power) / width for power in (1, 2))
+            centres = np.where(self._wide, self.lower[..., None] + first, centres)
+            within = np.where(self._wide, second - first**2, within)
         mean = (w * centres).sum(axis=-1)
         between = (centres - mean[..., None]) ** 2
-        var = (w * (self.scales**2 * spread + between)).sum(axis=-1)
+        var = (w * (within + between)).sum(axis=-1)
         return np.stack([mean, var], axis=-1)
 
     @property
@@ -504,18 +571,42 @@ class TruncatedGaussianMixture(RewardLaw):
         v = np.asarray(self.quantile(level))
         below = self._mass_below(v)
         slope = _normal_pdf(self._z(v)) - _normal_pdf(self._z(self.lower))
-        partial = (self.weights * (self.means * below - self.scales * slope)).sum(axis=-1)
-        return _plain(partial / self._mass / level)
+        partial = self.means * below - self.scales * slope
+        if self._wide.any():
+            wide = self.lower[..., None] * below + self._integral(v, 1)
+            partial = np.where(self._wide, wide, partial)
+        return _plain((self.weights * partial).sum(axis=-1) / self._mass / level)
 
     def _log_laplace(self, theta: float) -> np.ndarray:
         """The factor exp(-theta x) shifts each Gaussian by -theta scale**2."""
+        exponent = self._log_laplace_shifted(theta)
+        steep = theta * self.scales > 1e3
+        if steep.any():  # there the square of theta scale would swallow the rest
+            exponent = np.where(steep, self._log_laplace_steep(theta, exponent), exponent)
+        if self._wide.any():
+            flat = self._wide & (theta * (self.upper - self.lower)[..., None] < 20)
+            some = np.log(self._integral(self.upper, theta=theta)) - theta * self.lower[..., None]
+            exponent = np.where(flat, some, exponent)
+        return special.logsumexp(exponent, axis=-1, b=self.weights) - np.log(self._mass)
+
+    def _log_laplace_steep(self, theta: float, otherwise: np.ndarray) -> np.ndarray:
+        """Where the shifted Gaussian lies below the interval: the squares taken out by hand."""
+        z = self._z(self.lower)
+        z_low, z_high = (self._z(x) + theta * self.scales for x in (self.lower, self.upper))
+        fall = ((self.upper - self.lower)[..., None] / self.scales) * (z_low / 2 + z_high / 2)
+        root = math.sqrt(2)
+        less = special.erfcx(z_high / root) * np.exp(-fall)
+        log_mass = np.log((special.erfcx(z_low / root) - less) / 2)
+        below = -theta * self.lower[..., None] - z * z / 2 + log_mass
+        return np.where(z_low > 0, below, otherwise)
+
+    def _log_laplace_shifted(self, theta: float) -> np.ndarray:
         z_low, z_high = (self._z(x) + theta * self.scales for x in (self.lower, self.upper))
         flip = z_low > 0
         more = special.log_ndtr(np.where(flip, -z_low, z_high))
         less = special.log_ndtr(np.where(flip, -z_high, z_low))
         log_mass = more + np.log1p(-np.exp(less - more))
-        exponent = -theta * self.means + (theta * self.scales) ** 2 / 2 + log_mass
-        return special.logsumexp(exponent, axis=-1, b=self.weights) - np.log(self._mass)
+        return -theta * self.means + (theta * self.scales) ** 2 / 2 + log_mass
 
     @cached_property
     def _lower_mass(self) -> np.ndarray:
@@ -543,6 +634,15 @@ class TruncatedGaussianMixture(RewardLaw):
 
 def _normal_pdf(z: np.ndarray) -> np.ndarray:
     return np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+
+
+def _unit_gauss(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of Gauss's quadrature on [0, 1]."""
+    x, weights = np.polynomial.legendre.leggauss(n)
+    return (x + 1) / 2, weights / 2
+
+
+_GAUSS_NODES, _GAUSS_WEIGHTS = _unit_gauss(32)
 
 
 class _Finite(RewardLaw):
@@ -588,7 +688,7 @@ class Empirical(_Finite):
     _kind = _kernels.EMPIRICAL
 
     def __post_init__(self) -> None:
-        values = _validate.finite_array("values", self.values)
+        values = _location("values", self.values, "n")
         if values.ndim == 0 or values.shape[-1] == 0:
             raise ValueError(
                 f"values must list at least one realization an arm, got shape {values.shape}"
@@ -699,19 +799,20 @@ class Discrete(_Finite):
     _kind = _kernels.DISCRETE
 
     def __post_init__(self) -> None:
-        values = _validate.finite_array("values", self.values)
-        p = _validate.finite_array("probabilities", self.probabilities)
+        values = _location("values", self.values, "M")
+        p = _parameter("probabilities", self.probabilities, "M")
         if values.ndim == 0 or values.shape[-1] < 2 or p.shape[-1:] != values.shape[-1:]:
             raise ValueError(
                 "values and probabilities must list the same number of at least 2 values, got "
                 f"shapes {values.shape} and {p.shape}"
             )
-        values, p = (x.copy() for x in np.broadcast_arrays(values, p))
+        values, p = (x.copy() for x in _validate.broadcast(values=values, probabilities=p))
         increasing = (np.diff(values, axis=-1) > 0).all(axis=-1)
-        _validate.every(increasing, "values must be increasing along the last axis")
-        _validate.every(p >= 0, "probabilities must be >= 0, got {}", p)
+        _validate.every(increasing, "values must be increasing along the last axis", axes=_ARM)
+        _validate.every(p >= 0, "probabilities must be >= 0, got {}", p, axes=_VALUE)
         total = p.sum(axis=-1)
-        _validate.every(abs(total - 1) < 1e-9, "probabilities must sum to 1, got {}", total)
+        message = "probabilities must sum to 1, got {}"
+        _validate.every(abs(total - 1) < 1e-9, message, total, axes=_ARM)
         self._set(values=values, probabilities=p / total[..., None])
 
     @property
@@ -810,8 +911,8 @@ class Bernoulli(_Finite):
     _kind = _kernels.BERNOULLI
 
     def __post_init__(self) -> None:
-        p = _validate.finite_array("p", self.p)
-        _validate.every((p >= 0) & (p <= 1), "p must be in [0, 1], got {}", p)
+        p = _parameter("p", self.p)
+        _validate.every((p >= 0) & (p <= 1), "p must be in [0, 1], got {}", p, axes=_ARM)
         self._set(p=p)
 
     @property
@@ -875,7 +976,7 @@ class Beta(RewardLaw):
     Parameters
     ----------
     a, b : float or array_like, shape () or (K,)
-        Shapes, > 0; a rules the lower end.
+        Shapes, > 0 and from 1e-100 to 1e12; a rules the lower end.
 
     Examples
     --------
@@ -888,11 +989,12 @@ class Beta(RewardLaw):
     _kind = _kernels.BETA
 
     def __post_init__(self) -> None:
-        a, b = _validate.broadcast(
-            a=_validate.finite_array("a", self.a), b=_validate.finite_array("b", self.b)
-        )
-        _validate.every(a > 0, "a must be > 0, got {}", a)
-        _validate.every(b > 0, "b must be > 0, got {}", b)
+        a, b = _validate.broadcast(a=_parameter("a", self.a), b=_parameter("b", self.b))
+        least, largest = _SHAPES
+        for name, x in (("a", a), ("b", b)):
+            _validate.every(x > 0, f"{name} must be > 0, got {{}}", x, axes=_ARM)
+            message = f"{name} must be in [{least:g}, {largest:g}], got {{}}"
+            _validate.every((x >= least) & (x <= largest), message, x, axes=_ARM)
         self._set(a=a.copy(), b=b.copy())
 
     @property
@@ -922,8 +1024,13 @@ class Beta(RewardLaw):
     def pdf(self, x: ArrayLike) -> np.ndarray | float:
         """Density at x."""
         x = _validate.numbers("x", x)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            density = x ** (self.a - 1) * (1 - x) ** (self.b - 1) / special.beta(self.a, self.b)
+        whole = special.beta(self.a, self.b)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            density = x ** (self.a - 1) * (1 - x) ** (self.b - 1) / whole
+            logs = special.xlogy(self.a - 1, x) + special.xlog1py(self.b - 1, -x)
+            logs = np.exp(logs - special.betaln(self.a, self.b))
+        # The powers and the Beta function of large shapes are below all floats.
+        density = np.where(whole < 1e-290, logs, density)
         return _plain(np.where((x >= 0) & (x <= 1), density, 0))
 
     def quantile(self, q: ArrayLike) -> np.ndarray | float:
@@ -937,8 +1044,14 @@ class Beta(RewardLaw):
         return _plain(self.mean * special.betainc(self.a + 1, self.b, v) / level)
 
     def _log_laplace(self, theta: float) -> np.ndarray:
+        if theta > _LAPLACE:
+            return _log_laplace_of_beta(self.a, self.b, theta)
         # Kummer's transformation: 1 - X is Beta(b, a), and the series then has positive terms.
         return np.log(special.hyp1f1(self.b, self.a + self.b, theta)) - theta
+
+    @property
+    def _breadth(self) -> np.ndarray:
+        return 1 / (1 + self.a + self.b)  # the third cumulant is at most this times the variance
 
     @property
     def lower_mass_constant(self) -> np.ndarray | float:
@@ -948,6 +1061,36 @@ class Beta(RewardLaw):
 
     def _encode_parameters(self) -> np.ndarray:
         return np.stack([self.a, self.b], axis=-1)
+
+
+def _log_laplace_of_beta(a: np.ndarray, b: np.ndarray, theta: float) -> np.ndarray:
+    """log E exp(-theta X) of Beta laws for a large theta, by quadrature over s = log(x / (1 - x)).
+
+    The integrand exp(-theta x) x**a (1 - x)**b has one mode in s, and beyond `low` and `high` it is
+    a pure exponential to the last bit, so that the two tails are known.
+    """
+    root = np.hypot(math.sqrt(theta) - np.sqrt(a), np.sqrt(b))
+    root = root * np.hypot(math.sqrt(theta) + np.sqrt(a), np.sqrt(b))
+    x = 2 * a / (a + b + theta + root)  # the mode, a root of theta x**2 - (a + b + theta) x + a
+    rest = a + b - theta
+    y = np.where(rest > 0, 2 * b / (abs(rest) + root), (abs(rest) + root) / (2 * theta))  # 1 - x
+    reach = math.log(1e17) + np.log(1 + a + b + theta)
+    low, high = -reach, reach
+    centre = np.clip(np.log(x) - np.log(y), low, high)
+    unit = np.minimum(1, 1 / np.sqrt(x * y * root))  # of the mode's own width, from the curvature
+    # s = centre + unit sinh(v) has its points where the mode is and still reaches both ends.
+    first, last = (np.arcsinh((end - centre) / unit) for end in (low, high))
+    n_panels = 64
+    panel = (np.arange(n_panels)[:, None] + _GAUSS_NODES).ravel() / n_panels
+    v = first[..., None] + (last - first)[..., None] * panel
+    step = (last - first)[..., None] / n_panels * np.tile(_GAUSS_WEIGHTS, n_panels)
+    s = centre[..., None] + unit[..., None] * np.sinh(v)
+    log_x, log_y = -np.logaddexp(0, -s), -np.logaddexp(0, s)
+    body = a[..., None] * log_x + b[..., None] * log_y - theta * np.exp(log_x)
+    body = body + np.log(step * unit[..., None] * np.cosh(v))
+    tails = np.stack([a * low - np.log(a), -theta - b * high - np.log(b)], axis=-1)
+    both = np.concatenate([body, tails], axis=-1)
+    return special.logsumexp(both, axis=-1) - special.betaln(a, b)
 
 
 def make(name: str, *parameters: ArrayLike) -> RewardLaw:

@@ -777,9 +777,12 @@ class ScaledGeometricSum:
         f[0] = 1.0
         for scale, p in zip(self.scales, self.p, strict=True):
             ratio = scale / step
-            d = math.ceil(ratio - 1e-9) if up else math.floor(ratio + 1e-9)
+            # A positive scale rounded up is one step at least.
+            d = max(1, math.ceil(ratio - 1e-9)) if up and scale else math.floor(ratio + 1e-9)
             if d == 0:
                 continue
+            if d > points:  # each term is at least one scale
+                return np.zeros(points + 1)
             rows = -(-f.size // d)
             table = np.pad(f, (0, rows * d - f.size)).reshape(rows, d)
             f = signal.lfilter([0.0, p], [1.0, p - 1.0], table, axis=0).ravel()[: points + 1]
@@ -800,6 +803,8 @@ class ScaledGeometricSum:
         """
         x = _validate.finite_array("x", x)
         _require(x >= 0, "x", ">= 0", x)
+        if x.size == 0:
+            raise ValueError("x must hold at least one number, got none")
         points = _validate.whole("points", points, 1)
         step = max(float(x.max()), 1e-300) / points
         at = np.minimum(np.floor(x / step + 1e-9), points).astype(int)
@@ -816,6 +821,8 @@ class ScaledGeometricSum:
         with np.errstate(divide="ignore"):
             terms = np.ceil(np.log(tail) / np.log1p(-self.p))
         step = float((self.scales * np.maximum(terms, 1)).sum()) / points * (1 + 1e-3)
+        if step == 0.0:  # all scales are 0, and so is the sum
+            return _plain(np.zeros_like(q)), _plain(np.zeros_like(q))
         low, high = (self._lattice_cdf(step, points, up) for up in (False, True))
         return _plain(np.searchsorted(low, q) * step), _plain(
             np.minimum(np.searchsorted(high, q), points) * step

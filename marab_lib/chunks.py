@@ -10,7 +10,7 @@ import numpy as np
 from . import _validate
 from .policies import Policy
 from .problems import Problem
-from .simulate import simulate
+from .simulate import _problems, _seed, simulate
 
 if TYPE_CHECKING:
     import xarray
@@ -19,11 +19,11 @@ __all__ = ["by_chunks"]
 
 
 def by_chunks(
-    problems: Sequence[Problem],
-    policies: Sequence[Policy],
+    problems: Problem | Sequence[Problem],
+    policies: Policy | Sequence[Policy],
     horizon: int,
     runs: int,
-    seed: int,
+    seed: int | np.random.Generator,
     reduce: Callable[[xarray.Dataset, Sequence[Problem]], xarray.Dataset],
     *,
     size: int = 50,
@@ -59,9 +59,10 @@ def by_chunks(
     import xarray
 
     size = _validate.whole("size", size, 1)
+    seed = _seed(seed)  # drawn once: a Generator would give each part another one
     numbered = [
         p if p.stream is not None else Problem(p._laws, p.name, stream=(i,))
-        for i, p in enumerate(problems)
+        for i, p in enumerate(_problems(problems))
     ]
     parts = []
     for begin in range(0, len(numbered), size):

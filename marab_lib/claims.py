@@ -27,7 +27,7 @@ from .statements.rules import Above, Below, Between, Finding, Rule, Verdict, com
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["CLAIMS", "Claim", "count_verdicts", "judge", "verdicts_by_reading"]
+__all__ = ["CLAIMS", "Claim", "count_verdicts", "findings", "judge", "verdicts_by_reading"]
 
 # What "close", "same", "slight" and "low sensitivity" mean, in the unit that a finding names (but
 # for the sensitivity of section 5.1: at most a factor of 2).
@@ -230,7 +230,7 @@ def _abandoned(e: Evidence) -> list[Finding]:
     text = "share of arms pulled at most twice in 2,000 pulls"
     return [
         Finding(f"{text}, first reward below the median", poor, Above(0.5)),
-        Finding("the same, minus that of the other arms", more, Above(0)),
+        Finding(f"{text}: first reward below the median less the other arms", more, Above(0)),
     ]
 
 
@@ -559,7 +559,7 @@ def _improves(one: str, other: str, usually: Rule) -> Callable[[Evidence], list[
     def findings(e: Evidence) -> list[Finding]:
         how = [f"{one} < {other} at {t}, {kind}" for t in HORIZONS for kind in ("sorted", "paired")]
         found = [e.regrets[key] for key in how]
-        return [*found, *(replace(f, rule=usually, text="the same") for f in found)]
+        return [*found, *(replace(f, rule=usually, text="is it the majority?") for f in found)]
 
     return findings
 
@@ -786,14 +786,20 @@ CLAIMS = (
 )
 
 
+def _in_words(finding: Finding) -> str:
+    setting = f" ({finding.key})" if finding.key else ""
+    return f"{finding.text}{setting}: {finding.estimate}, asked for {finding.rule}"
+
+
 def judge(evidence: Evidence, claims: Iterable[Claim] = CLAIMS) -> pandas.DataFrame:
     """Every claim with its numbers and its verdict.
 
     Returns
     -------
     DataFrame
-        A row a claim, by key: place, claim, statistic, ours, holds if, printed, verdict. Where a
-        claim has several findings, they follow each other.
+        A row a claim, by key: place, claim, statistic, ours, holds if, printed, verdict, decides.
+        Where a claim has several findings, they follow each other; the last column has the first
+        that is not for the claim.
     """
     import pandas
 
@@ -810,9 +816,42 @@ def judge(evidence: Evidence, claims: Iterable[Claim] = CLAIMS) -> pandas.DataFr
                 "holds if": "; ".join(str(f.rule) for f in found),
                 "printed": claim.printed,
                 "verdict": str(combine(found) if found else Verdict.UNKNOWN),
+                "decides": next((_in_words(f) for f in found if f.side < 1), ""),
             }
         )
     return pandas.DataFrame(rows).set_index("key")
+
+
+_ANSWERS = {1: "for", 0: "open", -1: "against"}
+
+
+def findings(evidence: Evidence, claims: Iterable[Claim] = CLAIMS) -> pandas.DataFrame:
+    """Every number that a claim is judged by, in a row of its own.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by the claim's key: claim, finding (what is measured), setting (what tells it from
+        others of its kind), ours (with its 95 % interval), holds if, printed, finding is (for,
+        open, against), verdict (of the claim). Claim and verdict stand in its first row only.
+    """
+    import pandas
+
+    rows = []
+    for claim in claims:
+        found = list(claim.findings(evidence)) if claim.findings else []
+        verdict = combine(found) if found else Verdict.UNKNOWN
+        first = {"claim": claim.text, "printed": claim.printed, "verdict": str(verdict)}
+        if not found:
+            rows.append({"key": claim.key, **first, "finding": claim.reason})
+        for f in found:
+            rows.append({
+                "key": claim.key, **first, "finding": f.text, "setting": f.key,
+                "ours": str(f.estimate), "holds if": str(f.rule), "finding is": _ANSWERS[f.side],
+            })  # fmt: skip
+            first = {}
+    columns = "claim", "finding", "setting", "ours", "holds if", "finding is", "printed", "verdict"
+    return pandas.DataFrame(rows).set_index("key").reindex(columns=list(columns)).fillna("")
 
 
 def verdicts_by_reading(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from . import _validate
 from . import criteria as _criteria
 from . import policies as _policies
 from .criteria import Criterion
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "compare",
+    "everyone",
     "growth",
     "in_words",
     "regret_table",
@@ -67,6 +71,7 @@ def regret_table(
     names = result.policy.values.tolist()
     if reference not in names:
         raise ValueError(f"reference must be one of the policies {names}, got {reference!r}")
+    _validate.number("level", level, 0, 1, open_low=True, open_high=True)
     rows = []
     for criterion in criteria:
         regret = criterion_regret(result, problems, criterion, kind)
@@ -115,7 +120,8 @@ def compare(
     criteria : sequence of Criterion, optional
         Default the mean and the CVaR at alpha.
     others : sequence of Policy, optional
-        Default MaRaB, MIN, UCB and all of ``policies.since_2013(alpha)``.
+        Default `everyone`, less those that cannot play the problems (a warning names them) and
+        those of the own policy's name.
     **options
         Handed to `simulate` (threads, progress, store, ...).
 
@@ -123,7 +129,7 @@ def compare(
     -------
     DataFrame
         See `regret_table`; a negative ``low`` to ``high`` is a policy that beats the own one. Drawn
-        by ``plots.comparison``.
+        by ``plots.comparison`` and ``plots.paired_differences``.
 
     Examples
     --------
@@ -133,17 +139,64 @@ def compare(
     >>> table[["criterion", "policy"]].values.tolist()[:2]
     [['mean', 'mine'], ['mean', 'MIN']]
     """
+    listed = _listed(problems)
     if criteria is None:
         criteria = [_criteria.mean(), _criteria.cvar(alpha)]
+    criteria = [criteria] if isinstance(criteria, Criterion) else list(criteria)
+    for criterion in criteria:
+        if not isinstance(criterion, Criterion):
+            raise TypeError(f"criteria must be Criterion objects, got {criterion!r}")
+    if not criteria:
+        raise ValueError("criteria must hold at least one Criterion, got none")
+    if len(listed) == 1 and _validate.whole("runs", runs, 1) == 1:
+        raise ValueError("runs must be at least 2 for an interval on one problem, got 1")
     if others is None:
-        classic = [_policies.MaRaB(alpha), _policies.MIN(), _policies.UCB(1.0)]
-        others = [*classic, *_policies.since_2013(alpha)]
-    result = simulate([*_listed(problems)], [own, *others], horizon, runs, seed, **options)
-    return regret_table(result, _listed(problems), criteria, own.name)
+        others = _able([p for p in everyone(alpha) if p.name != own.name], listed)
+    others = [others] if isinstance(others, _policies.Policy) else list(others)
+    result = simulate(listed, [own, *others], horizon, runs, seed, **options)
+    return regret_table(result, listed, criteria, own.name)
+
+
+def everyone(alpha: float | str | Fraction = 0.1) -> list[_policies.Policy]:
+    """All policies that play any rewards in [0, 1], those that aim at a CVaR at level alpha.
+
+    UCB comes at the C of the paper's figure 2 (1e-3), at the one that notebook 07 finds best there
+    (0.1), and at that of its analysis (sqrt(2)); all others at their defaults.
+
+    Examples
+    --------
+    >>> len(everyone())
+    21
+    """
+    ucb = [_policies.UCB(C) for C in (1e-3, 0.1, 2**0.5)]
+    paper = [_policies.MaRaB(alpha), _policies.MIN(), _policies.MVLCB(), _policies.ExpExp()]
+    plain = [_policies.KLUCB(), _policies.ThompsonSampling(), _policies.EpsilonGreedy()]
+    return [*paper, *ucb, *plain, *_policies.since_2013(alpha)]
+
+
+def _able(policies: list[_policies.Policy], problems: list[Problem]) -> list[_policies.Policy]:
+    """Those that can play all problems; a warning names the others."""
+    able, reasons = [], []
+    for policy in policies:
+        try:
+            for problem in problems:
+                policy.check_problem(problem)
+        except ValueError as error:
+            reasons.append(f"{policy.name} ({error})")
+        else:
+            able.append(policy)
+    if reasons:
+        warnings.warn("left out: " + "; ".join(reasons), stacklevel=3)
+    return able
+
+
+def _rounded(x: float, digits: int, sign: str = "") -> str:
+    """x with so many decimals; negative digits round to tens, hundreds, ..."""
+    return f"{round(x, digits) + 0.0:{sign},.{max(digits, 0)}f}"
 
 
 def in_words(table: pandas.DataFrame, by: str = "policy", pairs: bool = False) -> pandas.DataFrame:
-    """A `regret_table` as text: regret ± standard error, policies by criteria.
+    """A `regret_table` as text: regret ± standard error (to two digits), policies by criteria.
 
     Parameters
     ----------
@@ -156,10 +209,13 @@ def in_words(table: pandas.DataFrame, by: str = "policy", pairs: bool = False) -
 
     def text(row: pandas.Series) -> str:
         error = row["error"] if row["error"] > 1e-9 * abs(row["regret"]) else 0.0  # rounding only
-        plain = f"{row['regret']:.4g} ± {error:.1g}"
+        digits = 1 - math.floor(math.log10(error)) if error else 3
+        plain = f"{_rounded(row['regret'], digits)} ± {_rounded(error, digits) if error else 0}"
         if not pairs or row["low"] == row["high"] == 0:
             return plain
-        return f"{plain} ({row['low']:+.3g} to {row['high']:+.3g})"
+        return (
+            f"{plain} ({_rounded(row['low'], digits, '+')} to {_rounded(row['high'], digits, '+')})"
+        )
 
     wide = table.assign(text=table.apply(text, axis=1)).pivot(
         index=by, columns="criterion", values="text"
@@ -178,6 +234,7 @@ def wrong_runs(result: xarray.Dataset, best: int) -> pandas.Series:
     """Runs that gave most of their pulls to other arms than `best`, with an exact 95 % interval."""
     import pandas as pd
 
+    _validate.whole("best", best, 0, result.sizes["arm"] - 1)
     others = result.pulls.sum("arm") - result.pulls.sel(arm=best)
     wrong = (2 * others > result.pulls.sum("arm")).sum(["problem", "run"])
     n = result.sizes["problem"] * result.sizes["run"]
@@ -195,6 +252,10 @@ def growth(paths: xarray.DataArray, early: int) -> pandas.DataFrame:
     """
     import pandas as pd
 
+    if "problem" in paths.dims:
+        raise ValueError("paths must be of one problem: use .squeeze('problem') or .sel")
+    if early not in paths.checkpoint:
+        raise ValueError(f"early must be one of {paths.checkpoint.values.tolist()}, got {early}")
     first, last = paths.sel(checkpoint=early), paths.isel(checkpoint=-1)
     ratio = last.mean("run") / first.mean("run")
     # The delta method, for two means of the same runs.
@@ -228,7 +289,18 @@ def stuck_runs(
     """
     import pandas as pd
 
+    checkpoints = _checkpoints(result)
+    if early not in checkpoints[:-1]:
+        raise ValueError(
+            f"early must be a checkpoint before the last of {checkpoints}, got {early}"
+        )
+    _validate.number("near", near, 0, 1)
+    _validate.number("share", share, 0, 1, open_low=True)
     values = np.stack([criterion.of_problem(p) for p in _listed(problems)])
+    if len(values) != result.sizes["problem"]:
+        raise ValueError(
+            f"problems must be the {result.sizes['problem']} that were simulated, got {len(values)}"
+        )
     best, least = values.max(axis=1, keepdims=True), values.min(axis=1, keepdims=True)
     good = values >= best - near * (best - least)
     counts = result.checkpoint_pulls
@@ -238,6 +310,12 @@ def stuck_runs(
     names = result.policy.values.tolist()
     shares = [_share(int(hits.sum()), hits.size) for hits in stuck]
     return pd.Series(shares, index=names, name="stuck")
+
+
+def _checkpoints(result: xarray.Dataset) -> list[int]:
+    if "checkpoint_pulls" not in result:
+        raise ValueError("result holds no pulls at its checkpoints: simulate with record='pulls'")
+    return result.checkpoint.values.tolist()
 
 
 def verdicts(
@@ -260,19 +338,25 @@ def verdicts(
     Returns
     -------
     DataFrame
-        The policy, its regret, what it must know, and the others whose paired 95 % interval to it
-        (Student's) holds 0.
+        The policy, its regret and standard error, what it must know, and the others whose paired
+        95 % interval to it (Student's) holds 0.
     """
     import pandas as pd
     from scipy import stats
 
-    rows = []
+    rows, checkpoints = [], _checkpoints(result)
+    for t in times:
+        if t not in checkpoints:
+            raise ValueError(f"times must be checkpoints, of {checkpoints}, got {t}")
     for criterion, team in teams:
         chosen = result.sel(policy=[p.name for p in team])
         regret = criterion_regret(chosen, problems, criterion, at="checkpoints")
+        if regret.sizes["problem"] * regret.sizes["run"] < 2:
+            raise ValueError("runs must be at least 2 for an interval on one problem, got 1")
         for t in times:
-            sample = regret.sel(checkpoint=t).stack(pair=("problem", "run"))
-            sample = sample.transpose("policy", "pair").values
+            sample = regret.sel(checkpoint=t).transpose("policy", "problem", "run").values
+            # A repetition is a problem, or a run where there is one problem.
+            sample = sample[:, 0] if sample.shape[1] == 1 else sample.mean(axis=-1)
             first = int(sample.mean(axis=1).argmin())
             pairs = sample - sample[first]
             half = stats.t.ppf(0.975, pairs.shape[1] - 1) * stats.sem(pairs, axis=1)
@@ -282,6 +366,7 @@ def verdicts(
                 "T": t,
                 "least regret": team[first].title,
                 "regret": float(f"{sample[first].mean():.3g}"),
+                "error": float(f"{stats.sem(sample[first]):.2g}"),
                 "it needs": KNOWLEDGE.get(team[first].title, "nothing"),
                 "not told from it": ", ".join(team[i].title for i in near if i != first) or "none",
             })  # fmt: skip

@@ -11,6 +11,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import _validate
+
 if TYPE_CHECKING:
     import pandas
 
@@ -63,8 +65,7 @@ def read_csv(name: str, where: str | os.PathLike | None = None, **options) -> pa
 
 
 def _read(name: str, where: str | os.PathLike | None) -> str:
-    if name not in _FILES:
-        raise ValueError(f"name must be one of {', '.join(map(repr, _FILES))}, got {name!r}")
+    _validate.choice("name", name, _FILES)
     path = Path(where or folder()) / name
     size, digest = _FILES[name]
     try:
@@ -109,10 +110,10 @@ def published_curves(figure: int, panel: str) -> pandas.DataFrame:
     ['MIN', 'UCB']
     """
     table = read_csv("published_curves.csv")
-    part = table[(table["figure"] == figure) & (table["panel"] == panel)]
-    if part.empty:
-        known = table[["figure", "panel"]].drop_duplicates().itertuples(index=False, name=None)
+    known = list(table[["figure", "panel"]].drop_duplicates().itertuples(index=False, name=None))
+    if (figure, panel) not in known:
         raise ValueError(
             f"figure and panel must be one of {', '.join(map(str, known))}, got {(figure, panel)!r}"
         )
+    part = table[(table["figure"] == figure) & (table["panel"] == panel)]
     return part.drop(columns=["figure", "panel"]).reset_index(drop=True)

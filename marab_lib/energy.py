@@ -108,10 +108,15 @@ class Days:
 
     @classmethod
     def repeat(cls, demand: ArrayLike, weather: ArrayLike = 15.0) -> Days:
-        """One made-up day of 48 half-hours, after a week of days like it."""
-        demand = np.broadcast_to(_validate.finite_array("demand", demand), STEPS)
-        weather = np.broadcast_to(_validate.finite_array("weather", weather), STEPS)
-        return cls(np.tile(demand, 8), np.tile(weather, 8))
+        """One made-up day of 48 half-hours, after a week of days like it.
+
+        Examples
+        --------
+        >>> Days.repeat(0.8, weather=20).served.round(6).tolist()
+        [19.2]
+        """
+        profiles = _profile("demand", demand), _profile("weather", weather)
+        return cls(*(np.tile(profile, 8) for profile in profiles))
 
     def __len__(self) -> int:
         return len(self.demand)
@@ -125,6 +130,16 @@ class Days:
     def served(self) -> np.ndarray:
         """Energy served on each day, MWh, shape (days,)."""
         return self.today.sum(axis=1) * HOURS
+
+
+def _profile(name: str, value: ArrayLike) -> np.ndarray:
+    """A number or one for each half-hour, as 48 numbers."""
+    array = _validate.finite_array(name, value)
+    if array.shape not in ((), (1,), (STEPS,)):
+        raise ValueError(
+            f"{name} must be a number or {STEPS}, one for each half-hour, got shape {array.shape}"
+        )
+    return np.broadcast_to(array, STEPS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +177,8 @@ class Demand:
         2014-06-01 21.66 MWh
         """
         last = len(self.power) - 1
+        if not isinstance(numbers, Iterable):
+            raise TypeError(f"numbers must be whole numbers in [7, {last}], got {numbers!r}")
         chosen = np.array([_validate.whole("numbers", n, 7, last) for n in numbers], dtype=int)
         if chosen.size == 0:
             raise ValueError("numbers must name at least one day, got none")
@@ -392,7 +409,7 @@ class Operation:
         The energy bought, the overruns, and the change of the energy stored at its worth to the
         user, p eta_d a MWh: sum[p g dt + p_u max(0, g - G) dt] - p eta_d (e_T - e_0).
         """
-        tariff = tariff or Tariff()
+        tariff = _instance("tariff", tariff, Tariff)
         over = np.maximum(0, self.bought - tariff.subscribed)
         paid = (tariff.price * self.bought + tariff.overrun * over).sum(axis=1) * HOURS
         change = self.stored[:, -1] - self.stored[:, 0]
@@ -401,6 +418,21 @@ class Operation:
     def unit_cost(self, tariff: Tariff | None = None) -> np.ndarray:
         """Cost of a MWh served, U, shape (days,)."""
         return self.cost(tariff) / (self.demand.sum(axis=1) * HOURS)
+
+
+def _instance(name: str, value: object, kind: type) -> object:
+    """The value if it is of a class of this module; a new one for None."""
+    if value is None:
+        return kind()
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be of the class {kind.__name__}, got {value!r}")
+    return value
+
+
+def _checked_days(days: object) -> Days:
+    if not isinstance(days, Days):
+        raise TypeError(f"days must be of the class Days, got {days!r}")
+    return days
 
 
 def operate(strategy: Callable, days: Days, battery: Battery | None = None) -> Operation:
@@ -422,7 +454,8 @@ def operate(strategy: Callable, days: Days, battery: Battery | None = None) -> O
     Raises
     ------
     TypeError, ValueError
-        If the strategy is no such function, or returns no power.
+        If the strategy is no such function, or returns no power; if `days` or `battery` is of
+        another class.
 
     Examples
     --------
@@ -432,7 +465,7 @@ def operate(strategy: Callable, days: Days, battery: Battery | None = None) -> O
     >>> print(f"{day.discharge.sum() * 0.5:.2f} MWh given, {day.bought.min():.2f} MW at least")
     0.40 MWh given, 0.80 MW at least
     """
-    battery = battery or Battery()
+    days, battery = _checked_days(days), _instance("battery", battery, Battery)
     act = strategy
     if hasattr(strategy, "plan"):
         act = strategy.plan(days.demand[:, :WEEK], days.weather[:, :WEEK])
@@ -628,7 +661,8 @@ def strategies(battery: Battery | None = None, tariff: Tariff | None = None) -> 
     >>> list(strategies())[:4]
     ['idle', 'use first', 'full reserve', 'shave 1.00']
     """
-    battery, tariff = battery or Battery(), tariff or Tariff()
+    battery = _instance("battery", battery, Battery)
+    tariff = _instance("tariff", tariff, Tariff)
     reserve = _FullReserve(tariff.subscribed)
     shaving = {f"shave {x:.2f}": _Shave(x) for x in (1.0, 1.05, 1.1, 1.15, 1.25, 1.35)}
     return {
@@ -697,15 +731,23 @@ class RewardTable:
         return pandas.DataFrame(self.rewards, index=names, columns=self.dates.astype(str))
 
     def summary(self, alpha: float = 0.1) -> pandas.DataFrame:
-        """Mean, CVaR at level alpha, minimum and standard deviation of each strategy's reward."""
+        """Mean, CVaR at level alpha, minimum and standard deviation of each strategy's reward.
+
+        Raises
+        ------
+        ValueError
+            If alpha is not in (0, 1).
+        """
         import pandas
 
         from .arms import Empirical
+        from .risk import exact_level
 
+        level = float(exact_level(alpha))
         law = Empirical(self.rewards)
         columns = {
             "mean": law.mean,
-            f"CVaR {alpha:.0%}": law.cvar(alpha),
+            f"CVaR {level:.0%}": law.cvar(alpha),
             "minimum": law.essential_infimum,
             "sd": law.std,
         }
@@ -734,6 +776,8 @@ def reward_table(
 
     Raises
     ------
+    TypeError
+        If `days`, `battery`, `tariff` or `plans` is of another class.
     ValueError
         If all costs are equal, so that they cannot be made rewards in [0, 1].
 
@@ -743,8 +787,11 @@ def reward_table(
     >>> table.rewards.shape, table.best()["CVaR 10%"]
     ((20, 117), 'full reserve')
     """
-    battery, tariff = battery or Battery(), tariff or Tariff()
+    days, battery = _checked_days(days), _instance("battery", battery, Battery)
+    tariff = _instance("tariff", tariff, Tariff)
     plans = strategies(battery, tariff) if plans is None else plans
+    if not isinstance(plans, Mapping):
+        raise TypeError(f"plans must be a mapping of names to strategies, got {plans!r}")
     costs = [operate(plan, days, battery).unit_cost(tariff) for plan in plans.values()]
     if not costs:
         raise ValueError("plans must hold at least one strategy, got none")

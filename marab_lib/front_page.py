@@ -37,16 +37,16 @@ _SECTIONS = {  # what the section is about, and the notebooks that show it
 
 
 def saved_verdicts() -> pandas.DataFrame:
-    """The verdicts as published: claim and verdict by key."""
+    """The verdicts as published: by key, the claim, its verdict and the number that decides it."""
     import pandas
 
-    return pandas.read_csv(data.folder() / _VERDICTS, index_col="key")
+    return pandas.read_csv(data.folder() / _VERDICTS, index_col="key").fillna("")
 
 
 def save_verdicts(judged: pandas.DataFrame) -> None:
     """Write the verdicts of `claims.judge` to ``data/verdicts.csv``."""
     with replace_when_done(data.folder() / _VERDICTS) as part:
-        judged[["claim", "verdict"]].to_csv(part)
+        judged[["claim", "verdict", "decides"]].to_csv(part)
 
 
 def readme_table(verdicts: pandas.DataFrame) -> str:
@@ -64,7 +64,9 @@ def readme_table(verdicts: pandas.DataFrame) -> str:
     for verdict in (Verdict.FAILS, Verdict.IN_PART, Verdict.UNKNOWN):
         lines += ["", f"{str(verdict).capitalize()}:", ""]
         some = verdicts[verdicts["verdict"] == str(verdict)]
-        lines += [f"- {key.split(' ')[0]}: {claim}" for key, claim in some["claim"].items()]
+        for key, row in some.iterrows():
+            number = f"<br>*{row['decides']}*" if row["decides"] else ""
+            lines.append(f"- {key.split(' ')[0]}: {row['claim']}{number}")
     return "\n".join(lines)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Explorer", "proof_of_concept", "risk_of_rewards"]
 
 _CONSTANTS = tuple(10.0**i for i in range(-6, 4))
-_ALPHAS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
+_ALPHAS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.9)  # below 1, where MaRaB is not defined
 _RHOS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0)
 _MARGINS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
 
@@ -80,25 +80,23 @@ class Explorer:
             raise ValueError(f"start must give {', '.join(choices)}, got {', '.join(start)}")
         self._draw, self._size = draw, size
         self._choices = {n: sorted({*c, start[n]}) for n, c in choices.items()}
-        self.values = dict(start)
-        self._redraw()
+        self._show(dict(start))
 
     def set(self, **values: float) -> None:
-        """Move some sliders and draw the figure again."""
+        """Move some sliders and draw the figure again; if it cannot be drawn, nothing moves."""
         for name, value in values.items():
             _validate.choice("slider", name, self.values)
             if value not in self._choices[name]:
                 raise ValueError(f"{name} must be one of {self._choices[name]}, got {value!r}")
-        self.values |= values
-        self._redraw()
+        self._show(self.values | values)
 
-    def _redraw(self) -> None:
-        self.figure = Figure(figsize=self._size, layout="constrained")
-        self._draw(self.figure, **self.values)
+    def _show(self, values: dict[str, float]) -> None:
+        figure = Figure(figsize=self._size, layout="constrained")
+        self._draw(figure, **values)
         # Once: drawing a figure again may shift its layout by a fraction of a pixel.
         buffer = io.BytesIO()
-        self.figure.savefig(buffer, format="png", dpi=self.figure.dpi)
-        self.png = buffer.getvalue()
+        figure.savefig(buffer, format="png", dpi=figure.dpi)
+        self.values, self.figure, self.png = values, figure, buffer.getvalue()
 
     @cached_property
     def widget(self) -> ipywidgets.Widget:

@@ -8,10 +8,11 @@ kernel is always the Python that runs this module, free of the user's own start-
 from __future__ import annotations
 
 import ast
+import math
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,7 @@ __all__ = [
     "find",
     "load",
     "pick",
+    "read",
     "run",
     "save",
 ]
@@ -151,16 +153,27 @@ class Notebook:
         ValueError
             If there is no such parameter, or the value is not of its type.
         """
+        known = self.known(values)
+        return {name: known[name].convert(value) for name, value in values.items()}
+
+    def known(self, names: Iterable[str]) -> dict[str, Parameter]:
+        """Its parameters by name, if all of some names are among them.
+
+        Raises
+        ------
+        ValueError
+            If there is no parameter of a name.
+        """
         known = self.parameters()
-        for name in values:
+        for name in names:
             if name not in known:
                 listed = "\n  ".join(map(str, known.values())) or "none"
                 raise ValueError(f"{self.name} has no parameter {name!r}, it has:\n  {listed}")
-        return {name: known[name].convert(value) for name, value in values.items()}
+        return known
 
 
-def load(path: Path) -> Notebook:
-    """Read what a notebook says of itself.
+def read(path: Path) -> nbformat.NotebookNode:
+    """The content of a notebook file.
 
     Parameters
     ----------
@@ -173,9 +186,28 @@ def load(path: Path) -> Notebook:
     """
     try:
         content = nbformat.read(path, as_version=4)
-    except (ValueError, nbformat.ValidationError) as error:
+        # nbformat only logs what is missing.
+        _ = content.metadata, [(cell.cell_type, cell.source) for cell in content.cells]
+        return content
+    except (AttributeError, LookupError, TypeError, ValueError, nbformat.ValidationError) as error:
         raise ValueError(f"{path} is not a notebook: {str(error)[:80]}") from None
-    about = content.metadata.get("marab", {})
+
+
+def load(path: Path) -> Notebook:
+    """Read what a notebook says of itself.
+
+    Parameters
+    ----------
+    path : Path
+
+    Raises
+    ------
+    ValueError
+        If the file is not a notebook, or its ``metadata.marab`` is not of the form that it should
+        have.
+    """
+    content = read(path)
+    about = _mapping(path, "metadata.marab", content.metadata.get("marab", {}))
     headings = (
         line.lstrip("# ").strip()
         for cell in content.cells
@@ -187,10 +219,22 @@ def load(path: Path) -> Notebook:
         path=path,
         title=next(headings, path.stem),
         section=str(about.get("section", "")),
-        minutes=float(about.get("minutes", "nan")),
-        quick=dict(about.get("quick", {})),
+        minutes=_minutes(path, about.get("minutes", math.nan)),
+        quick=_mapping(path, "metadata.marab.quick", about.get("quick", {})),
         cells=sum(map(_is_run, content.cells)),
     )
+
+
+def _mapping(path: Path, name: str, value: object) -> dict[str, object]:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{path}: {name} must be a mapping, got {value!r}")
+    return dict(value)
+
+
+def _minutes(path: Path, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{path}: metadata.marab.minutes must be a number, got {value!r}")
+    return float(value)
 
 
 def find(folder: Path = FOLDER) -> list[Notebook]:
@@ -231,7 +275,7 @@ def pick(text: str, notebooks: list[Notebook]) -> Notebook:
     '06_proof_of_concept'
     """
     wanted = Path(text).name.removesuffix(".ipynb")
-    exact = [n for n in notebooks if wanted.zfill(2) in (n.name, n.name[:2])]
+    exact = [n for n in notebooks if wanted and wanted.zfill(2) in (n.name, n.name[:2])]
     found = exact or [n for n in notebooks if wanted and wanted in n.name]
     if len(found) != 1:
         what = "is more than one notebook" if found else "is no notebook"

@@ -54,6 +54,11 @@ def replace_when_done(path: str | os.PathLike) -> Iterator[Path]:
 def replace_folder_when_done(path: str | os.PathLike) -> Iterator[Path]:
     """Give an empty folder to write to; on success it takes the place of the folder `path`.
 
+    Raises
+    ------
+    NotADirectoryError
+        If `path` is a file, which stays as it is.
+
     Examples
     --------
     >>> import tempfile
@@ -63,18 +68,31 @@ def replace_folder_when_done(path: str | os.PathLike) -> Iterator[Path]:
     >>> [path.name for path in target.iterdir()]
     ['index.html']
     """
-    path = Path(path)
+    path = Path(path).resolve()  # what a link leads to is replaced, not the link
+    if path.exists() and not path.is_dir():
+        raise NotADirectoryError(f"path must be a folder or a free name, got the file {path}")
     path.parent.mkdir(parents=True, exist_ok=True)
     part, old = (path.with_name(f".{path.name}.{os.getpid()}.{end}") for end in ("part", "old"))
+    shutil.rmtree(part, ignore_errors=True)  # of a killed process that had the same number
     part.mkdir()
     try:
         yield part
+        _put_in_place(part, path, old)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _put_in_place(part: Path, path: Path, old: Path) -> None:
+    """Move one folder to the place of another, which comes back if that fails."""
+    try:
         if path.exists():
             os.replace(path, old)
         os.replace(part, path)
     finally:
-        for folder in (part, old):
-            shutil.rmtree(folder, ignore_errors=True)
+        # An interrupt may come between the two moves: what counts is which of them took place.
+        if old.exists() and not path.exists():
+            os.replace(old, path)
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def save_dataset(dataset: xarray.Dataset, path: str | os.PathLike) -> None:
@@ -85,10 +103,21 @@ def save_dataset(dataset: xarray.Dataset, path: str | os.PathLike) -> None:
 
 
 def load_dataset(path: str | os.PathLike) -> xarray.Dataset:
-    """Read a result that `save_dataset` wrote, into memory."""
+    """Read a result that `save_dataset` wrote, into memory.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If the file is missing, or cut or of another kind.
+    """
     import xarray
 
-    return xarray.load_dataset(path, engine="h5netcdf")
+    try:
+        return xarray.load_dataset(path, engine="h5netcdf")
+    except (FileNotFoundError, PermissionError):
+        raise
+    except (OSError, ValueError, LookupError, RuntimeError, TypeError) as error:  # as HDF5 fails
+        raise ValueError(f"{path} is not a whole NetCDF file: {error}") from None
 
 
 class Outputs:

@@ -26,10 +26,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-import numba
+import numpy as np
 
 from . import _kernels, _validate, risk
 from ._jit import jit
+from ._own import check_arguments
 from ._policy import Policy, index
 from .policies_since_2013 import (
     BCVTS,
@@ -456,6 +457,11 @@ class Custom(Policy):
         How many numbers of memory it needs. Default 0.
     keeps_history : bool
         Whether it reads ``history``.
+
+    Notes
+    -----
+    `simulate` first tries the function out with the bounds of all arrays checked, for the first
+    ten thousand pulls or so; in the runs themselves nothing is checked.
     """
 
     ranks_unpulled = True
@@ -471,11 +477,16 @@ class Custom(Policy):
             raise TypeError(
                 f"function must be decorated by marab_lib.policies.index, got {self.function!r}"
             )
+        check_arguments(self.function)
+        if isinstance(self.params, (str, bytes)):
+            raise TypeError(f"params must be numbers, got {self.params!r}")
         params = _validate.finite_array("params", self.params)
         object.__setattr__(self, "params", tuple(params.ravel().tolist()))
         if self.alpha is not None:
             risk.exact_level(self.alpha)
-        _validate.whole("memory", self.memory, 0)
+        _validate.whole("memory", self.memory, 0, 2**60)
+        if not isinstance(self.keeps_history, (bool, np.bool_)):
+            raise TypeError(f"keeps_history must be True or False, got {self.keeps_history!r}")
 
     @property
     def title(self) -> str:
@@ -485,11 +496,6 @@ class Custom(Policy):
     def name(self) -> str:
         values = ", ".join(f"{p:g}" for p in self.params)
         return self.label or (f"{self.title}({values})" if values else self.title)
-
-    def identity(self) -> object:
-        """With the function and all that it refers to, so that an edit of it is noticed."""
-        code = numba.cloudpickle.dumps(self.function.py_func)
-        return super().identity(), code, self.memory, self.keeps_history
 
     @property
     def index_function(self) -> Callable:

@@ -59,6 +59,18 @@ def _check_values(policy: Policy, problem: Problem, values: Sequence[float]) -> 
             )
 
 
+def _check_digits(policy: Policy, problem: Problem) -> None:
+    """Refuse an upper end beside which rewards cannot be told apart: its distances are summed."""
+    width = problem.essential_suprema.max() - problem.essential_infima.min()
+    step = np.spacing(abs(policy.upper))
+    if width > 0 and step > 1e-9 * width:
+        raise ValueError(
+            f"upper must be of the size of the rewards, got {policy.upper:g} for {policy.name}: at "
+            f"that size numbers are {step:.1g} apart, more than 1e-9 of the width {width:g} of the "
+            f"rewards of {problem.name!r}"
+        )
+
+
 # --- risk-neutral references --------------------------------------------------------------
 
 
@@ -330,6 +342,10 @@ class CVaRUCB(Policy):
     def support(self) -> tuple[float, float]:
         return (-math.inf, self.upper)
 
+    def check_problem(self, problem: Problem) -> None:
+        super().check_problem(problem)
+        _check_digits(self, problem)
+
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         delta = 1 / horizon**2 if self.delta is None else self.delta
         return (float(risk.exact_level(self.alpha)), math.log(2 / delta) / 2, self.upper)
@@ -444,6 +460,10 @@ class _Resampling(Policy):
     @property
     def support(self) -> tuple[float, float]:
         return (-math.inf, self.upper)
+
+    def check_problem(self, problem: Problem) -> None:
+        super().check_problem(problem)
+        _check_digits(self, problem)
 
     def _parameters(self, alpha: float, horizon: int) -> tuple[float, ...]:
         values_at, _ = _resampling.memory_of_arm(horizon)

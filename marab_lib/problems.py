@@ -24,6 +24,13 @@ __all__ = [
 ]
 
 
+_LAWS = (
+    "reward laws of marab_lib.arms (Bernoulli, Beta, Discrete, Empirical, "
+    "TruncatedGaussianMixture or Uniform; Empirical(sample) for data of your own)"
+)
+_BYTES_A_PROBLEM = 1200  # of its objects, besides its arrays
+
+
 class Problem:
     """A set of arms to choose from.
 
@@ -52,14 +59,14 @@ class Problem:
         stream: tuple[int, ...] | None = None,
     ) -> None:
         if not isinstance(arms, (RewardLaw, Iterable)):
-            raise TypeError(f"arms must be reward laws of marab_lib.arms, got {arms!r}")
+            raise TypeError(f"arms must be {_LAWS}, got {_validate.shown(arms)}")
         laws = [arms] if isinstance(arms, RewardLaw) else list(arms)
         for law in laws:
             if not isinstance(law, RewardLaw):
-                raise TypeError(f"arms must be reward laws of marab_lib.arms, got {law!r}")
+                raise TypeError(f"arms must be {_LAWS}, got {_validate.shown(law)}")
         self._laws = tuple(laws)
         self.name = str(name)
-        self.stream = stream
+        self.stream = None if stream is None else _stream(stream)
         if self.n_arms < 2:
             raise ValueError(f"arms must hold at least 2 arms, got {self.n_arms}")
 
@@ -161,6 +168,16 @@ class Problem:
             np.concatenate([part[2] for part in parts]),
             np.concatenate([part[3] for part in parts]),
         )
+
+
+def _stream(stream: object) -> tuple[int, ...]:
+    wanted = "stream must be a tuple of whole numbers >= 0"
+    if not isinstance(stream, (tuple, list)):
+        raise TypeError(f"{wanted}, got {_validate.shown(stream)}")
+    try:
+        return tuple(_validate.whole("stream", word, 0) for word in stream)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{wanted}, got {_validate.shown(stream)}") from None
 
 
 def proof_of_concept(
@@ -275,6 +292,7 @@ def artificial(
     _validate.choice("spread_is", spread_is, ("sd", "variance"))
     _validate.choice("truncation", truncation, ("mixture", "components"))
 
+    _check_memory(n_problems, k, 7 * (2 + 3 * many))  # seven copies at the widest point
     u_lower, u_count, u_component = _uniforms(n_problems, seed, k, many)
     lower = minima[0] + (minima[1] - minima[0]) * u_lower
     counts = few + np.floor((many - few + 1) * u_count)
@@ -325,6 +343,7 @@ def aligned_uniform(n_problems: int, seed: int, *, n_arms: int = 5) -> list[Prob
     n = _validate.whole("n_problems", n_problems, 1)
     seed = _validate.whole("seed", seed, 0)
     k = _validate.whole("n_arms", n_arms, 2)
+    _check_memory(n, k, 6)
     rng = np.random.default_rng(seed)
     a_star = rng.uniform(0.2, 0.5, (n, 1))
     top = rng.uniform(a_star + 0.1, 1)
@@ -337,6 +356,12 @@ def aligned_uniform(n_problems: int, seed: int, *, n_arms: int = 5) -> list[Prob
         Problem(Uniform(*pair), f"aligned {j}", stream=(seed, j))
         for j, pair in enumerate(zip(low, high, strict=True))
     ]
+
+
+def _check_memory(n_problems: int, n_arms: int, floats_an_arm: int) -> None:
+    size = n_problems * (_BYTES_A_PROBLEM + 8 * n_arms * floats_an_arm)
+    what = f"{n_problems:,} problems of {n_arms:,} arms"
+    _validate.fits_in_memory(what, size, "use fewer, or simulate them in parts")
 
 
 def _uniforms(n_problems: int, seed: int, n_arms: int, many: int) -> tuple[np.ndarray, ...]:
@@ -363,21 +388,30 @@ def _weights_before_truncation(lower, p, means, scales) -> np.ndarray:
 
 
 def _gaussians(n_gaussians: int | tuple[int, int]) -> tuple[int, int]:
-    if np.ndim(n_gaussians) == 0:
+    if _length(n_gaussians) is None:
         n_gaussians = (n_gaussians, n_gaussians)
-    if np.shape(n_gaussians) != (2,):
+    if _length(n_gaussians) != 2:
         raise ValueError(
-            f"n_gaussians must be a whole number or a pair (few, many), got {n_gaussians!r}"
+            "n_gaussians must be a whole number or a pair (few, many), "
+            f"got {_validate.shown(n_gaussians)}"
         )
     few = _validate.whole("n_gaussians", n_gaussians[0], 1)
     return few, _validate.whole("n_gaussians", n_gaussians[1], few)
 
 
 def _range(name: str, pair: tuple[float, float]) -> None:
-    if np.shape(pair) != (2,):
-        raise ValueError(f"{name} must be a pair (low, high), got {pair!r}")
+    if _length(pair) != 2:
+        raise ValueError(f"{name} must be a pair (low, high), got {_validate.shown(pair)}")
     low = _validate.number(name, pair[0])
     _validate.number(name, pair[1], low)
+
+
+def _length(value: object) -> int | None:
+    """Length of a list of any kind, ragged ones too; None for anything else."""
+    if isinstance(value, np.ndarray):
+        return value.shape[0] if value.ndim else None
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
+    return len(value) if listed else None
 
 
 def energy(rewards: ArrayLike | None = None) -> Problem:
@@ -402,9 +436,10 @@ def energy(rewards: ArrayLike | None = None) -> Problem:
     """
     if rewards is None:
         rewards = _energy.load_rewards().to_numpy()
-    if np.ndim(rewards) != 2:
+    rewards = _validate.finite_array("rewards", rewards)
+    if rewards.ndim != 2:
         raise ValueError(
-            f"rewards must have shape (strategies, realizations), got shape {np.shape(rewards)}"
+            f"rewards must have shape (strategies, realizations), got shape {rewards.shape}"
         )
     return Problem(Empirical(rewards), "energy")
 
@@ -458,8 +493,14 @@ def multinomial(
     n_problems = _validate.whole("n_problems", n_problems, 1)
     seed = _validate.whole("seed", seed, 0)
     k = _validate.whole("n_arms", n_arms, 2)
+    values = _validate.finite_array("values", values)
+    if values.ndim != 1 or values.size < 2:
+        raise ValueError(
+            f"values must list at least 2 increasing numbers, got shape {values.shape}"
+        )
+    m = values.size
+    _check_memory(n_problems, k, 2 * m)
     children = np.random.SeedSequence(seed).spawn(n_problems)
-    m = len(values)
     listed = []
     for j, child in enumerate(children):
         p = np.random.default_rng(child).dirichlet(np.ones(m), size=k)

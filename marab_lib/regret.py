@@ -112,6 +112,7 @@ def criterion_regret(
     _validate.choice("kind", kind, ("pseudo", "empirical"))
     _validate.choice("at", at, ("end", "checkpoints"))
     listed = _listed(problems)
+    _check_same(result, listed)
     values = _values(result, [criterion.of_problem(p) for p in listed])
     pulls = result.pulls
     if at == "checkpoints":
@@ -128,18 +129,23 @@ def criterion_regret(
 
 def _of_received(result, listed: list[Problem], pulls, of_sample) -> xarray.DataArray:
     """A function of the rewards that a run received, without the dimension ``arm``."""
+    if "seed" not in result.attrs:
+        raise ValueError("result must have its attributes, among them 'seed', for kind='empirical'")
     seed = int(result.attrs["seed"])
     counts = pulls.transpose("problem", "run", ..., "arm")
     value = counts.isel(arm=0, drop=True).astype(np.float64)
+    # By their coordinates, not their places: part of a result has the tapes of the whole.
+    runs, numbers = counts.run.values, counts.problem.values
     for j, problem in enumerate(listed):
         kinds, starts, sizes, laws = problem.encode()
-        key = stream_key(seed, problem.stream if problem.stream is not None else (j,))
-        for run in range(counts.sizes["run"]):
-            block, target = counts.values[j, run], value.values[j, run]
+        stream = problem.stream if problem.stream is not None else (int(numbers[j]),)
+        key = stream_key(seed, stream)
+        for i, run in enumerate(runs):
+            block, target = counts.values[j, i], value.values[j, i]
             for place in np.ndindex(block.shape[:-1]):
                 x = np.empty(block[place].sum())
                 _kernels.rewards_of_pulls(
-                    kinds, laws, starts, sizes, key[0], key[1], run, block[place], x
+                    kinds, laws, starts, sizes, key[0], key[1], int(run), block[place], x
                 )
                 target[place] = of_sample(x)
     return value.transpose(*(d for d in pulls.dims if d != "arm"))
@@ -175,13 +181,24 @@ def _listed(problems: Problem | Sequence[Problem]) -> list[Problem]:
     return [problems] if isinstance(problems, Problem) else list(problems)
 
 
+def _check_same(result: xarray.Dataset, listed: list[Problem]) -> None:
+    """Refuse other problems than those that were simulated, or in another order."""
+    if len(listed) != result.sizes["problem"]:
+        raise ValueError(
+            f"problems must be the {result.sizes['problem']} that were simulated, got {len(listed)}"
+        )
+    means = result["mean"].transpose("problem", "arm").values
+    for j, problem in enumerate(listed):
+        if not np.array_equal(problem.means, means[j]):
+            raise ValueError(
+                f"problems must be those that were simulated, in the same order; number {j}, "
+                f"{problem.name!r}, has other means"
+            )
+
+
 def _values(result: xarray.Dataset, rows: list[np.ndarray]) -> xarray.DataArray:
     import xarray
 
-    if len(rows) != result.sizes["problem"]:
-        raise ValueError(
-            f"problems must be the {result.sizes['problem']} that were simulated, got {len(rows)}"
-        )
     coordinates = {"problem": result.problem, "arm": result.arm}
     return xarray.DataArray(np.stack(rows), coordinates, ("problem", "arm"))
 
@@ -230,6 +247,14 @@ def mean_and_error(
     x: xarray.DataArray, over: str | Sequence[str] = "run"
 ) -> tuple[xarray.DataArray, xarray.DataArray]:
     """Mean and its standard error over independent repetitions.
+
+    Parameters
+    ----------
+    x : DataArray
+    over : str or sequence of str
+        Dimensions whose entries are independent. With several random problems these are the
+        problems: average the runs of each first, ``mean_and_error(x.mean("run"), "problem")``,
+        since the runs of one problem have its difficulty in common.
 
     Examples
     --------

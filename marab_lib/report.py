@@ -2,14 +2,22 @@
 
 Sphinx with MyST-NB makes the pages; it runs no notebook. MathJax comes from the Python package
 sphinx-mathjax-offline and is copied beside the pages.
+
+The verdicts and texts are those of the published run. So a page of a run with other parameters says
+at its top that its numbers are others.
 """
 
 from __future__ import annotations
 
+import ast
+import copy
 import io
+import math
+import re
 import shutil
 import tempfile
 import warnings
+from collections.abc import Mapping
 from importlib import metadata, util
 from pathlib import Path
 
@@ -19,7 +27,7 @@ from papermill.exceptions import strip_color
 
 from . import front_page, notebooks
 from .claims import count_verdicts
-from .notebooks import Notebook
+from .notebooks import Notebook, Parameter
 from .outputs import replace_folder_when_done
 
 __all__ = ["build"]
@@ -52,6 +60,8 @@ _SETTINGS = {
     "mathjax_path": _MATHJAX,
     "mathjax3_config": {"options": {"enableMenu": False}},
 }
+_PUBLISHED = "As in the README; from the saved notebooks with their own parameters."
+_HEADING = re.compile(r"^# .*$", re.MULTILINE)
 _CSS = """\
 .bd-main .bd-content .bd-article-container { max-width: 65rem; }
 .cell_input pre, .cell_output pre { font-size: 0.8em; }
@@ -66,7 +76,8 @@ def build(out: Path, folder: Path = notebooks.FOLDER) -> tuple[Path, list[str]]:
     """Make ``out/report`` from the notebooks that were run into ``out/notebooks``.
 
     A notebook that was not run there is shown as it was saved; one that failed is shown with its
-    error, and the first page says so.
+    error, and the first page says so. The published verdicts come first, those of notebook 10 of
+    this run after them.
 
     Parameters
     ----------
@@ -85,19 +96,25 @@ def build(out: Path, folder: Path = notebooks.FOLDER) -> tuple[Path, list[str]]:
     Raises
     ------
     ValueError
-        If the packages of the extra ``report`` are not installed.
+        If the packages of the extra ``report`` are not installed, or a notebook or the table of
+        claims cannot be read; the message names the file.
+    NotADirectoryError
+        If ``out/report`` is a file.
     """
     if missing := [name for name in _NEEDED if util.find_spec(name) is None]:
         raise ValueError(
             f"the report needs {', '.join(missing)}: install the extra 'report' of marab_lib"
         )
     shown = [_Page(notebook, out) for notebook in notebooks.find(folder)]
-    with tempfile.TemporaryDirectory(prefix="marab-") as scratch:
+    # The target first: a place that cannot be written to is seen before Sphinx has run.
+    with (
+        replace_folder_when_done(out / "report") as part,
+        tempfile.TemporaryDirectory(prefix="marab-") as scratch,
+    ):
         source, made = Path(scratch) / "source", Path(scratch) / "site"
         _write_source(source, shown, out)
         flaws = _run_sphinx(source, made, Path(scratch) / "doctrees")
-        with replace_folder_when_done(out / "report") as part:
-            shutil.copytree(made, part, dirs_exist_ok=True)
+        shutil.copytree(made, part, dirs_exist_ok=True)
     return out / "report" / "index.html", flaws
 
 
@@ -113,17 +130,61 @@ class _Page:
             self.path, self.state = done, "run anew"
         if failed.exists():
             self.path, self.state = failed, "**failed**"
-        self.content = nbformat.read(self.path, as_version=4)
+        self.content = notebooks.read(self.path)
+        self._run = self.content.metadata.get("papermill") or {}
 
-    def changed(self) -> str:
+    def changed(self) -> dict[str, object]:
         """Parameters that are not at their defaults."""
-        given = self.content.metadata.get("papermill", {}).get("parameters", {})
-        return ", ".join(f"`{k} = {v!r}`" for k, v in given.items() if k != "output_dir")
+        return self._not_defaults(self._run.get("parameters") or {})
+
+    def _not_defaults(self, given: Mapping[str, object]) -> dict[str, object]:
+        known = self.notebook.parameters()
+        changed = {k: v for k, v in given.items() if k not in known or v != _default(known[k])}
+        changed.pop("output_dir", None)
+        return changed
+
+    def run_time(self) -> str:
+        """As measured, or else what the notebook says of itself."""
+        seconds = self._run.get("duration")
+        if isinstance(seconds, int | float):
+            return f"{seconds:.0f} s" if seconds < 99.5 else f"{seconds / 60:.1f} min"
+        minutes = self.notebook.minutes
+        return "" if math.isnan(minutes) else f"about {minutes:g} min"
 
     def row(self) -> list[str]:
         n = self.notebook
         link = f"[{n.title}](notebooks/{n.name}.ipynb)"
-        return [link, n.section, f"{n.minutes:g} min", self.state, self.changed()]
+        return [link, n.section, self.run_time(), self.state, _listed(self.changed())]
+
+    def shown(self) -> nbformat.NotebookNode:
+        """The notebook, with a note below its title if its parameters are not the defaults."""
+        if not (changed := self.changed()):
+            return self.content
+        quick = changed == self._not_defaults(self.notebook.quick)
+        size = "a smaller run than" if quick else "another run than"
+        note = (
+            f"```{{warning}}\n**This is {size} the published one**, with {_listed(changed)}. Its "
+            "numbers and verdicts differ from the README's; the text, such as that under \"What we "
+            'learned", refers to the published run.\n```'
+        )
+        content = copy.deepcopy(self.content)
+        for cell in content.cells:
+            if cell.cell_type == "markdown" and _HEADING.search(cell.source):
+                cell.source = _HEADING.sub(lambda found: f"{found[0]}\n\n{note}", cell.source, 1)
+                return content
+        content.cells.insert(0, nbformat.v4.new_markdown_cell(note))
+        return content
+
+
+def _default(parameter: Parameter) -> object:
+    try:
+        return parameter.convert(ast.literal_eval(parameter.default))
+    except (ValueError, SyntaxError):  # no literal: it then counts as changed
+        return None
+
+
+def _listed(changed: Mapping[str, object]) -> str:
+    return ", ".join(f"`{name} = {value!r}`" for name, value in changed.items())
 
 
 # --- pages --------------------------------------------------------------------------------
@@ -132,23 +193,29 @@ class _Page:
 def _write_source(source: Path, shown: list[_Page], out: Path) -> None:
     (source / "notebooks").mkdir(parents=True)
     for page in shown:
-        nbformat.write(page.content, source / "notebooks" / page.notebook.path.name)
+        nbformat.write(page.shown(), source / "notebooks" / page.notebook.path.name)
     (source / "_static").mkdir()
     package = Path(util.find_spec("sphinx-mathjax-offline").origin).parent
     shutil.copy(package / "static" / "mathjax" / _MATHJAX, source / "_static")
     (source / "_static" / "report.css").write_text(_CSS, encoding="utf-8")
-    claims, text = _claims(shown, out)
-    page = f"# All claims\n\n{text}\n\n{_table(claims)}\n"
+    published, run = front_page.saved_verdicts(), _claims_of_run(out)
+    counts, claims = [_counts(published)], [_table(published.reset_index())]
+    if run is not None:
+        about = _about_run(shown, run, published)
+        counts += ["### Verdicts of this run", about, _counts(run)]
+        claims += ["## Verdicts of this run", about, _table(run.reset_index())]
+    page = "\n\n".join(["# All claims", "## Published verdicts", _PUBLISHED, *claims, ""])
     (source / "claims.md").write_text(page, encoding="utf-8")
-    (source / "index.md").write_text(_first_page(shown, claims, text), encoding="utf-8")
+    verdicts = "\n\n".join(["### Published verdicts", _PUBLISHED, *counts])
+    page = _first_page(shown, verdicts, len(published))
+    (source / "index.md").write_text(page, encoding="utf-8")
 
 
-def _first_page(shown: list[_Page], claims: pandas.DataFrame, text: str) -> str:
+def _first_page(shown: list[_Page], verdicts: str, n_claims: int) -> str:
     columns = ["Notebook", "Section", "Run time", "Shown", "Parameters changed"]
     names = "\n".join(f"notebooks/{page.notebook.name}" for page in shown)
     packages = ("marab_lib", "numpy", "scipy", "numba", "pandas", "xarray", "matplotlib")
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
-    counts = count_verdicts(claims.set_index("key")).rename_axis("section").reset_index()
     return f"""\
 # {_TITLE}
 
@@ -157,11 +224,9 @@ Bandits* (ACML 2013), computed again.
 
 ## What of the paper holds
 
-{text}
+{verdicts}
 
-{_table(counts)}
-
-[All {len(claims)} claims with their verdicts](claims.md)
+[All {n_claims} claims with their verdicts](claims.md)
 
 ## Notebooks
 
@@ -178,15 +243,35 @@ claims
 """
 
 
-def _claims(shown: list[_Page], out: Path) -> tuple[pandas.DataFrame, str]:
-    """The table of notebook 10, or the published verdicts where it was not run; and which."""
-    computed = out / "numbers" / "10_claims.csv"
-    if not computed.exists():
-        return front_page.saved_verdicts().reset_index(), "The published verdicts."
-    changed = ", ".join(page.changed() for page in shown if page.notebook.name.startswith("10"))
+def _claims_of_run(out: Path) -> pandas.DataFrame | None:
+    """The table of notebook 10 by key, if it was run."""
+    path = out / "numbers" / "10_claims.csv"
+    if not path.exists():
+        return None
+    try:
+        table = pandas.read_csv(path, dtype=str, keep_default_na=False)
+    except ValueError as error:  # empty, torn or not text
+        raise ValueError(f"{path} cannot be read as a table: {error}") from None
+    for name in ("key", "verdict"):
+        if name not in table:
+            columns = ", ".join(table.columns)
+            raise ValueError(f"{path} must have the columns key and verdict, got {columns}")
+    return table.set_index("key")
+
+
+def _about_run(shown: list[_Page], run: pandas.DataFrame, published: pandas.DataFrame) -> str:
+    """Where the verdicts of the run come from, and which are not the published ones."""
+    changed = ", ".join(_listed(p.changed()) for p in shown if p.notebook.name.startswith("10"))
     text = "As computed by notebook 10 in this run"
     text += f", with other parameters than its own: {changed}." if changed else "."
-    return pandas.read_csv(computed, dtype=str, keep_default_na=False), text
+    other = run.index[run["verdict"] != published["verdict"].reindex(run.index)]
+    if other.empty:
+        return f"{text} No verdict differs from the published one."
+    return f"{text} Not as published: {', '.join(other)}."
+
+
+def _counts(verdicts: pandas.DataFrame) -> str:
+    return _table(count_verdicts(verdicts).rename_axis("section").reset_index())
 
 
 def _table(table: pandas.DataFrame) -> str:

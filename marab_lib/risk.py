@@ -24,6 +24,10 @@ __all__ = [
 
 _SHARES = ("ceil", "floor", "round")
 
+# For theta times the width of the support below this, two terms of the cumulant series of an
+# entropic risk are more precise than a logarithm near 0; both then err by some 1e-11 of the width.
+FLAT = 2e-5
+
 
 def exact_level(alpha: float | str | Fraction, name: str = "alpha") -> Fraction:
     """The risk level as the exact fraction that its decimal text says: 0.07 is 7/100.
@@ -36,7 +40,7 @@ def exact_level(alpha: float | str | Fraction, name: str = "alpha") -> Fraction:
     Raises
     ------
     ValueError
-        If alpha is not a number in (0, 1).
+        If alpha is not a number in (0, 1), or is rounded to 0 or 1 as a float.
 
     Examples
     --------
@@ -46,11 +50,15 @@ def exact_level(alpha: float | str | Fraction, name: str = "alpha") -> Fraction:
     try:
         if isinstance(alpha, (bool, np.bool_)):
             raise ValueError
+        if isinstance(alpha, str) and "/" not in alpha and not 0 < float(alpha) < 1:
+            raise ValueError  # before a fraction writes out the zeros of "1e-999999999"
         level = Fraction(alpha if isinstance(alpha, (str, Fraction)) else repr(float(alpha)))
+        inside = 0 < level < 1 and 0 < float(level) < 1
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        raise ValueError(f"{name} must be a number in (0, 1), got {alpha!r}") from None
-    if not 0 < level < 1:
-        raise ValueError(f"{name} must be a number in (0, 1), got {alpha!r}")
+        inside = False
+    if not inside:
+        shown = _validate.shown(alpha)
+        raise ValueError(f"{name} must be a number in (0, 1), got {shown}")
     return level
 
 
@@ -91,15 +99,28 @@ def tail_sizes(alpha: float | str | Fraction, horizon: int, share: str = "ceil")
     level = exact_level(alpha)
     horizon = _validate.whole("horizon", horizon, 0)
     _validate.choice("share", share, _SHARES)
+    _validate.fits_in_memory(f"horizon={horizon}", 8 * (horizon + 1), "use a smaller horizon")
     p, q = level.numerator, level.denominator
-    if share == "ceil":
-        sizes = [-(-p * n // q) for n in range(horizon + 1)]
-    elif share == "floor":
-        sizes = [p * n // q for n in range(horizon + 1)]
-    else:
-        sizes = [(2 * p * n + q) // (2 * q) for n in range(horizon + 1)]
-    result = np.array(sizes, dtype=np.int64)
-    result[1:] = np.maximum(result[1:], 1)
+    line = {"ceil": (p, q - 1, q), "floor": (p, 0, q), "round": (2 * p, q, 2 * q)}[share]
+    result = _floors(*line, horizon + 1)
+    np.maximum(result[1:], 1, out=result[1:])
+    return result
+
+
+def _floors(a: int, b: int, c: int, n: int) -> np.ndarray:
+    """(a k + b) // c for k = 0, ..., n - 1, exactly, for 0 < a <= c."""
+    size = min(2**16, (2**63 - 1 - c) // a)  # of a block: 64 bits hold it, and so does the cache
+    if size < 16:
+        return np.fromiter(((a * k + b) // c for k in range(n)), np.int64, n)
+    result = np.arange(n)
+    for first in range(0, n, size):
+        whole, rest = divmod(a * first + b, c)
+        block = result[first : first + size]
+        block -= first
+        block *= a
+        block += rest
+        block //= c
+        block += whole
     return result
 
 
@@ -196,7 +217,11 @@ def entropic_risk(x: ArrayLike, theta: float) -> np.ndarray | float:
     array = _sample(x)
     theta = _validate.number("theta", theta, 0, open_low=True)
     least = array.min(axis=-1, keepdims=True)  # taken out, so that no exponential overflows
-    result = least[..., 0] - np.log(np.exp(-theta * (array - least)).mean(axis=-1)) / theta
+    with np.errstate(over="ignore"):  # the exponential of minus infinity is the 0 that it should be
+        excess = theta * (array - least)
+        result = least[..., 0] - np.log(np.exp(-excess).mean(axis=-1)) / theta
+        flat = array.mean(axis=-1) - theta * array.var(axis=-1) / 2
+    result = np.where(excess.max(axis=-1) < FLAT, flat, result)
     return float(result) if result.ndim == 0 else result
 
 

@@ -6,7 +6,7 @@ import functools
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ import psutil
 
 from . import _kernels, _validate, _work, risk
 from ._jit import source_digest
+from ._own import from_outside, with_checks
 from .arms import stream_key
 from .policies import Policy
 from .problems import Problem
@@ -27,7 +28,9 @@ __all__ = ["simulate"]
 
 _RECORDS = ("rewards", "arms", "pulls")
 _STEPS_A_TASK = 400_000  # about 50 ms: short enough to interrupt, long enough to spread
-_STEPS_A_COARSE_TASK = 8_000_000  # about a second, for a cluster or a file
+_STEPS_A_COARSE_TASK = 1_000_000  # a tenth of a second to five, for a cluster or a file
+_USUAL_ARMS = 20  # with more, a task has fewer steps: a step looks at all arms
+_ARMS_TRIED = 200_000  # steps times arms to try a user's index function for
 _DEFAULT_CHECKPOINTS = 20
 
 
@@ -67,7 +70,8 @@ def simulate(
         Default: the processors this process may use. The results do not depend on it.
     record : sequence of {"rewards", "arms", "pulls"}
         What else to keep: the reward or the arm of every single pull, or the numbers of pulls at
-        every checkpoint. Refused, with its size, if it would not fit in memory.
+        every checkpoint. Refused, with its size, if it would not fit in memory; "arms" also for
+        more than 32,768 arms.
     checkpoints : int or sequence of int, optional
         Steps in [1, T] at which regrets are kept, or how many steps, spread evenly and ending at
         T. Default 20.
@@ -79,7 +83,8 @@ def simulate(
     store : path, optional
         Folder in which each part of the result is kept once it is done. The same call finds them
         there and goes on where it was interrupted; any change of the arguments, of the versions or
-        of the code begins anew.
+        of the code begins anew, and so does a part that is damaged. After an interrupt the tasks
+        that have begun are still done and kept.
 
     Returns
     -------
@@ -111,20 +116,25 @@ def simulate(
     runs = _validate.whole("runs", runs, 1, 2**32 - 1)
     seed = _seed(seed)
     threads = _threads(threads)
-    record = _record(record)
+    record = _record(record, k)
     steps = _checkpoints(checkpoints, horizon)
     _check_places(client, store)
     parameters = [_parameters(policy, problems, horizon) for policy in policies]
     report = _reporter(progress, len(policies) * len(problems) * runs * horizon)
-    own = max(p.memory_size(k, horizon) + k * horizon * p.keeps_history for p in policies)
-    _check_memory(len(policies), len(problems), runs, horizon, k, steps.size, record, threads, own)
+    coarse = client is not None or store is not None
+    size = _task_size(horizon, k, coarse)
+    n_pairs = len(problems) * runs
+    threads = 1 if client is not None else min(threads, len(policies) * -(-n_pairs // size))
+    _check_memory(policies, n_pairs, horizon, k, steps.size, record, threads)
 
     setting = _Setting.of(problems, seed, horizon, runs, steps, record)
-    arrays = _empty(len(policies) * len(problems) * runs, k, setting)
-    tasks = _tasks(policies, parameters, setting, coarse=bool(client or store))
+    for policy, params in zip(policies, parameters, strict=True):
+        _try_out(setting, policy, params)
+    arrays = _empty(len(policies) * n_pairs, k, setting)
+    tasks = _tasks(policies, parameters, n_pairs, size)
     for number, part in _results(setting, tasks, threads, client, store):
         policy, _, begin, end = tasks[number]
-        first = policies.index(policy) * len(problems) * runs  # its place in rows of all policies
+        first = policies.index(policy) * n_pairs  # its place in rows of all policies
         for name, rows in part.items():
             arrays[name][first + begin : first + end] = rows
         report((end - begin) * horizon)
@@ -134,14 +144,19 @@ def simulate(
 # --- arguments ----------------------------------------------------------------------------
 
 
-def _several(name: str, given: object, kind: type) -> list:
+def _several(name: str, given: object, kind: type, wanted: str) -> list:
     """One object or a sequence of them as a list of at least one."""
-    wanted = f"{name} must be {kind.__module__}.{kind.__name__} objects"
+    wanted = f"{name} must be {wanted}"
+    if isinstance(given, kind):
+        return [given]
     try:
-        listed = [given] if isinstance(given, kind) else list(given)
+        listed = [given] if isinstance(given, type) else list(given)
     except TypeError:
         raise TypeError(f"{wanted}, got {given!r}") from None
     for item in listed:
+        if isinstance(item, type) and issubclass(item, kind):
+            called = item.__name__
+            raise TypeError(f"{wanted}, got the class {called}: did you mean {called}()?")
         if not isinstance(item, kind):
             raise TypeError(f"{wanted}, got {item!r}")
     if not listed:
@@ -150,7 +165,7 @@ def _several(name: str, given: object, kind: type) -> list:
 
 
 def _problems(problems: Problem | Sequence[Problem]) -> list[Problem]:
-    listed = _several("problems", problems, Problem)
+    listed = _several("problems", problems, Problem, "marab_lib.problems.Problem objects")
     sizes = sorted({problem.n_arms for problem in listed})
     if len(sizes) > 1:
         raise ValueError(f"problems must all have the same number of arms, got {sizes}")
@@ -158,7 +173,8 @@ def _problems(problems: Problem | Sequence[Problem]) -> list[Problem]:
 
 
 def _policies(policies: Policy | Sequence[Policy]) -> list[Policy]:
-    listed = _several("policies", policies, Policy)
+    wanted = "Policy objects such as policies.UCB()"
+    listed = _several("policies", policies, Policy, wanted)
     names = [policy.name for policy in listed]
     for name in names:
         if names.count(name) > 1:
@@ -180,12 +196,15 @@ def _threads(threads: int | None) -> int:
     return os.cpu_count() or 1
 
 
-def _record(record: str | Sequence[str]) -> tuple[str, ...]:
+def _record(record: str | Sequence[str], k: int) -> tuple[str, ...]:
     if not isinstance(record, Iterable):
         raise TypeError(f"record must be names among {_RECORDS}, got {record!r}")
     names = (record,) if isinstance(record, str) else tuple(record)
     for name in names:
         _validate.choice("record", name, _RECORDS)
+    most = np.iinfo(np.int16).max + 1
+    if "arms" in names and k > most:
+        raise ValueError(f"record must not hold 'arms' for more than {most:,} arms, got {k:,}")
     return names
 
 
@@ -216,19 +235,39 @@ def _parameters(policy: Policy, problems: list[Problem], horizon: int) -> tuple[
     return policy.parameters(problems[0].n_arms, horizon)
 
 
-def _check_memory(n_policies, n_problems, runs, horizon, k, n_steps, record, threads, own) -> None:
-    pairs = n_policies * n_problems * runs
+def _working_memory(policy: Policy, horizon: int, k: int) -> int:
+    """Bytes that a thread needs while it plays this policy, besides the results."""
+    numbers = policy.memory_size(k, horizon)
+    if policy.keeps_history:
+        numbers += k * horizon
+    if policy.alpha is not None and policy.keeps_tails:  # two heaps an arm
+        tail = int(risk.tail_sizes(policy.alpha, horizon, policy.share)[-1])
+        numbers += k * (tail + horizon)
+    return 8 * numbers
+
+
+def _check_memory(policies, n_pairs, horizon, k, n_steps, record, threads) -> None:
+    pairs = len(policies) * n_pairs
     per_pull = 8 * ("rewards" in record) + 2 * ("arms" in record)
     per_step = 16 + 4 * k * ("pulls" in record)
-    size = pairs * (per_step * n_steps + 4 * k + per_pull * horizon)
-    size += threads * (16 * k * horizon + 8 * own)
+    kept = pairs * (per_step * n_steps + 4 * k + per_pull * horizon)
+    needs = [_working_memory(policy, horizon, k) for policy in policies]
+    working = threads * max(needs)
     available = psutil.virtual_memory().available
-    if size > available:
-        what = f"record={record!r}" if per_pull else "the results"
+    if kept + working <= available:
+        return
+    free = f"but {available / 2**30:.1f} GiB are free"
+    if working > kept:
+        name = policies[needs.index(max(needs))].name
         raise MemoryError(
-            f"{what} would take {size / 2**30:.1f} GiB for {pairs:,} runs of {horizon:,} pulls, "
-            f"but {available / 2**30:.1f} GiB are free: use fewer runs, problems or checkpoints"
+            f"policies: the memory of {name} for {k:,} arms and {horizon:,} pulls would take "
+            f"{max(needs) / 2**30:.1f} GiB in each of {threads} threads, {free}"
         )
+    what = f"record={record!r}" if per_pull else "the results"
+    raise MemoryError(
+        f"{what} would take {(kept + working) / 2**30:.1f} GiB for {pairs:,} runs of {horizon:,} "
+        f"pulls, {free}: use fewer runs, problems or checkpoints"
+    )
 
 
 # --- work ---------------------------------------------------------------------------------
@@ -275,11 +314,14 @@ class _Setting:
 _Task = tuple[Policy, tuple[float, ...], int, int]
 
 
-def _tasks(policies, parameters, setting: _Setting, coarse: bool) -> list[_Task]:
-    """Every policy on every range of (problem, run) pairs."""
+def _task_size(horizon: int, k: int, coarse: bool) -> int:
+    """How many (problem, run) pairs a task has."""
     steps = _STEPS_A_COARSE_TASK if coarse else _STEPS_A_TASK
-    size = max(1, steps // setting.horizon)
-    n_pairs = len(setting.means) * setting.runs
+    return max(1, steps * _USUAL_ARMS // (horizon * max(k, _USUAL_ARMS)))
+
+
+def _tasks(policies, parameters, n_pairs: int, size: int) -> list[_Task]:
+    """Every policy on every range of (problem, run) pairs."""
     return [
         (policy, params, begin, min(begin + size, n_pairs))
         for policy, params in zip(policies, parameters, strict=True)
@@ -308,6 +350,20 @@ def _play(
     setting: _Setting, policy: Policy, params: tuple[float, ...], begin: int, end: int
 ) -> _work.Arrays:
     """One task: some (problem, run) pairs of one policy."""
+    size = policy.memory_size(setting.kinds.shape[1], setting.horizon)
+    return _run(setting, policy, policy.index_function, params, size, begin, end)
+
+
+def _run(
+    setting: _Setting,
+    policy: Policy,
+    index_function: Callable,
+    params: tuple[float, ...],
+    memory_size: int,
+    begin: int,
+    end: int,
+) -> _work.Arrays:
+    """The compiled loop, with a policy's options but any index function."""
     time, first_pulls, rounds, ties = policy.kernel_options()
     tails = np.empty(0, dtype=np.int64)
     if policy.alpha is not None and policy.keeps_tails:
@@ -315,9 +371,9 @@ def _play(
     k = setting.kinds.shape[1]
     result = _empty(end - begin, k, setting)
     _kernels.simulate()(
-        policy.index_function,
+        index_function,
         np.array(params, dtype=np.float64),
-        policy.memory_size(k, setting.horizon),
+        memory_size,
         policy.keeps_history,
         tails,
         time,
@@ -345,31 +401,86 @@ def _play(
     return result
 
 
+def _try_out(setting: _Setting, policy: Policy, params: tuple[float, ...]) -> None:
+    """Play the first pulls of a user's index function with all bounds checked, and forget them."""
+    function = policy.index_function
+    if not from_outside(function):
+        return
+    checked = with_checks(function, policy.alpha is not None and policy.keeps_tails)
+    name, k = function.__name__, setting.kinds.shape[1]
+    size = policy.memory_size(k, setting.horizon)
+    forced = 0 if policy.first_pulls == "none" else policy.rounds * k
+    end = min(setting.horizon, max(_ARMS_TRIED // k, min(forced, _ARMS_TRIED) + 100))
+    alone = replace(setting, record=(), steps=setting.steps[-1:])
+    try:
+        if not _writes(alone, policy, checked, (*params, forced, end), size):
+            _writes(alone, policy, checked, (*params, -1 - forced, end), size)
+    except IndexError:
+        history = f"{k} x {setting.horizon}" if policy.keeps_history else "empty"
+        raise ValueError(
+            f"function {name} reads or writes beyond its arrays: arms has {k}, state 1, params "
+            f"{len(params)} numbers, memory {size} numbers (ask for more by memory=), and history "
+            f"is {history} (it is empty without keeps_history=True)"
+        ) from None
+    except FloatingPointError:
+        raise ValueError(
+            f"function {name} must write a number to arms[i].index, but at one of its first pulls "
+            f"the index of each of the {k} arms is NaN or was never written"
+        ) from None
+
+
+def _writes(alone: _Setting, policy: Policy, checked: Callable, params, size: int) -> bool:
+    """Whether an index function `with_checks` wrote any index but 0 in the first run."""
+    try:
+        _run(alone, policy, checked, params, size + 1, 0, 1)
+    except StopIteration:
+        return True
+    except IndexError:
+        raise
+    except LookupError:
+        return False
+    return True
+
+
 def _results(setting, tasks: list[_Task], threads, client, store) -> _work.Results:
     """Results of all tasks with their numbers: those on disk first, then as they are done."""
     if store is None:
-        yield from _computed(setting, tasks, threads, client)
+        yield from _computed(_play, setting, tasks, threads, client)
         return
     kept = _work.Store(store)
-    common = setting.fingerprint()
-    keys = [_work.fingerprint(common, policy.identity(), *rest) for policy, *rest in tasks]
-    missing = []
-    for number, key in enumerate(keys):
-        part = kept.load(key)
+    common, k = setting.fingerprint(), setting.kinds.shape[1]
+    keys, missing = [], []
+    for number, (policy, params, begin, end) in enumerate(tasks):
+        size = policy.memory_size(k, setting.horizon)
+        keys.append(_work.fingerprint(common, policy.identity(), params, size, begin, end))
+        part = kept.load(keys[-1], like=_empty(end - begin, k, setting))
         if part is None:
             missing.append(number)
         else:
             yield number, part
-    for place, part in _computed(setting, [tasks[n] for n in missing], threads, client):
-        kept.save(keys[missing[place]], part)
+    if client is not None:  # whose workers may see other disks
+        todo = [tasks[number] for number in missing]
+        for place, part in _computed(_play, setting, todo, threads, client):
+            kept.save(keys[missing[place]], part)
+            yield missing[place], part
+        return
+
+    def play_and_keep(setting: _Setting, key: str, *task) -> _work.Arrays:
+        # Kept by the thread itself: what it has begun when an interrupt comes is not lost.
+        part = _play(setting, *task)
+        kept.save(key, part)
+        return part
+
+    keyed = [(keys[number], *tasks[number]) for number in missing]
+    for place, part in _computed(play_and_keep, setting, keyed, threads, None):
         yield missing[place], part
 
 
-def _computed(setting, tasks: list[_Task], threads, client) -> _work.Results:
+def _computed(play, setting, tasks: list[tuple], threads, client) -> _work.Results:
     if client is not None:
-        return _work.on_cluster(_play, tasks, client, setting)
+        return _work.on_cluster(play, tasks, client, setting)
     _kernels.simulate()  # compiled here once, not by the first task of each thread
-    return _work.in_threads(functools.partial(_play, setting), tasks, threads)
+    return _work.in_threads(functools.partial(play, setting), tasks, threads)
 
 
 def _reporter(progress, total: int) -> Callable[[int], None]:

@@ -1,13 +1,15 @@
 """One notebook over a grid of parameters: a folder a point, and one table of all results.
 
-A point is done once its mark is written, the last of its files. Another call runs what is missing,
-and what was done with another version of the notebook, of this package or of its data.
+A point is done once its folder, which is made beside its place, was moved there with its mark.
+Another call runs what is missing, and what was done with another version of the notebook, of this
+package or of its data; what such a run left stays until the new one has come to its end.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -19,8 +21,8 @@ from typing import TYPE_CHECKING
 import nbformat
 
 from . import _work, data, notebooks
-from .notebooks import Notebook
-from .outputs import replace_when_done
+from .notebooks import CellError, Notebook, Parameter
+from .outputs import replace_folder_when_done, replace_when_done
 
 if TYPE_CHECKING:
     import pandas
@@ -57,8 +59,8 @@ class Point:
 
     def fingerprint(self) -> str:
         """Digest of all that decides the results."""
-        cells = nbformat.read(self.notebook.path, as_version=4).cells
-        code = [cell.source for cell in cells if cell.cell_type == "code"]
+        path = self.notebook.path
+        code = _code(path, path.stat().st_mtime_ns)
         return _work.fingerprint(self.values, code, _digest_of_package())
 
     def is_done(self) -> bool:
@@ -67,16 +69,43 @@ class Point:
             mark = json.loads((self.folder / _MARK).read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):
             return False
-        return mark["fingerprint"] == self.fingerprint()
+        return isinstance(mark, dict) and mark.get("fingerprint") == self.fingerprint()
 
     def run(self, progress_bar: bool | dict = False) -> None:
-        """Run the notebook; see `notebooks.run`. What an earlier version left is removed."""
-        if self.folder.exists():
-            shutil.rmtree(self.folder)
-        notebooks.run(self.notebook, self.values, self.folder, progress_bar)
+        """Run the notebook; see `notebooks.run`.
+
+        What an earlier version left is replaced when this run has come to its end; a notebook that
+        fails is kept beside it.
+        """
+        # Before the run: the notebook may be changed while it runs.
         mark = {"parameters": dict(self.values), "fingerprint": self.fingerprint()}
-        with replace_when_done(self.folder / _MARK) as part:
-            part.write_text(json.dumps(mark, indent=1), encoding="utf-8")
+        with replace_folder_when_done(self.folder) as part:
+            try:
+                done = notebooks.run(self.notebook, self.values, part, progress_bar)
+            except CellError:
+                self._keep_failed(part)
+                raise
+            _name_folder(done, part, self.folder)
+            (part / _MARK).write_text(json.dumps(mark, indent=1), encoding="utf-8")
+
+    def _keep_failed(self, part: Path) -> None:
+        for failed in part.glob("notebooks/*.failed.ipynb"):
+            _name_folder(failed, part, self.folder)
+            with replace_when_done(self.folder / "notebooks" / failed.name) as kept:
+                os.replace(failed, kept)
+
+
+def _name_folder(executed: Path, part: Path, folder: Path) -> None:
+    """Let an executed notebook name the folder where it will lie, not the one it was made in."""
+    text = executed.read_text(encoding="utf-8")
+    executed.write_text(text.replace(part.name, folder.resolve().name), encoding="utf-8")
+
+
+@cache
+def _code(path: Path, changed: int) -> list[str]:
+    """The code cells of a notebook as it was changed last: read once, not once a point."""
+    cells = nbformat.read(path, as_version=4).cells
+    return [cell.source for cell in cells if cell.cell_type == "code"]
 
 
 @cache
@@ -117,8 +146,10 @@ def points(
     >>> [point.name for point in found]
     ['runs=10, horizon=500', 'runs=20, horizon=500']
     """
-    fixed = notebook.check(fixed or {})
-    typed = {name: _typed(notebook, name, values) for name, values in grid.items()}
+    fixed = fixed or {}
+    known = notebook.known([*fixed, *grid])  # once: each call reads the notebook
+    fixed = {name: known[name].convert(value) for name, value in fixed.items()}
+    typed = {name: _typed(known[name], values) for name, values in grid.items()}
     for name in typed:
         if name in fixed:
             raise ValueError(f"parameter {name} is both in the grid and fixed")
@@ -133,9 +164,10 @@ def points(
     ]
 
 
-def _typed(notebook: Notebook, name: str, values: Sequence[object]) -> list[object]:
+def _typed(parameter: Parameter, values: Sequence[object]) -> list[object]:
     """The values of one parameter in its type."""
-    converted = [notebook.check({name: value})[name] for value in values]
+    name = parameter.name
+    converted = [parameter.convert(value) for value in values]
     if not converted:
         raise ValueError(f"parameter {name} must have at least one value, got none")
     for value in converted:
@@ -158,7 +190,8 @@ def gather(points: Sequence[Point], out: Path) -> pandas.DataFrame:
 
     Writes ``sweep.csv``, a line a number: the parameters, ``table``, ``row`` (what the table's
     first columns say), ``quantity`` (its column) and ``value``. And ``tables/NAME.csv`` for each
-    table: its own columns after those of the parameters.
+    table: its own columns after those of the parameters. As long as some points are not done these
+    are ``sweep.part.csv`` and ``tables.part/``, so that what is whole stays as it is.
 
     Parameters
     ----------
@@ -169,23 +202,35 @@ def gather(points: Sequence[Point], out: Path) -> pandas.DataFrame:
     Returns
     -------
     DataFrame
-        That of ``sweep.csv``; values are text, as the notebooks wrote them.
+        That of ``sweep.csv``; values are text, as the notebooks wrote them. Its ``attrs`` say
+        where it was written (``path``) and how many points are in it (``points``).
+
+    Raises
+    ------
+    ValueError
+        If a table of a point cannot be read; the message names the file.
     """
     import pandas
 
     done = [point for point in points if point.is_done()]
+    part = "" if len(done) == len(points) else ".part"
+    shutil.rmtree(out / "tables.part", ignore_errors=True)
     names = sorted({path.name for point in done for path in point.folder.glob("numbers/*.csv")})
     tables = {name: _joined(done, name) for name in names}
     for name, table in tables.items():
-        with replace_when_done(out / "tables" / name) as part:
-            table.to_csv(part, index=False)
+        with replace_when_done(out / f"tables{part}" / name) as file:
+            table.to_csv(file, index=False)
     parameters = list(points[0].place) if points else []
     columns = [*parameters, "table", "row", "quantity", "value"]
     long = [_long(point, Path(name).stem, name, columns) for point in done for name in names]
     result = pandas.concat([pandas.DataFrame(columns=columns, dtype=str), *long])
-    with replace_when_done(out / "sweep.csv") as part:
-        result.to_csv(part, index=False)
-    return result.reset_index(drop=True)
+    with replace_when_done(out / f"sweep{part}.csv") as file:
+        result.to_csv(file, index=False)
+    if not part:
+        (out / "sweep.part.csv").unlink(missing_ok=True)
+    result = result.reset_index(drop=True)
+    result.attrs = {"path": out / f"sweep{part}.csv", "points": len(done)}
+    return result
 
 
 def _read(point: Point, name: str) -> tuple[pandas.DataFrame, int]:
@@ -195,7 +240,10 @@ def _read(point: Point, name: str) -> tuple[pandas.DataFrame, int]:
     path = point.folder / "numbers" / name
     if not path.exists():
         return pandas.DataFrame(), 0
-    table = pandas.read_csv(path, dtype=str, keep_default_na=False)
+    try:
+        table = pandas.read_csv(path, dtype=str, keep_default_na=False)
+    except ValueError as error:  # empty, torn or not text
+        raise ValueError(f"{path} cannot be read as a table: {error}") from None
     unnamed = list(itertools.takewhile(lambda c: c.startswith("Unnamed: "), table.columns))
     rows = {column: f"row {i}" if i > 1 else "row" for i, column in enumerate(unnamed, 1)}
     return table.rename(columns=rows), max(1, len(unnamed))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 from marab_lib import arms
 
@@ -225,6 +225,44 @@ def test_bernoulli_equals_a_table_of_its_values(p, alpha):
             r"no component has mass in \[lower, upper\] = \[0.0, 1.0\]",
         ),
         (lambda: arms.Uniform(0, 1).quantile(1.1), r"q must be in \[0, 1\], got 1.1"),
+        (
+            lambda: arms.Uniform(0, 1).quantile([0.1, 1.1]),
+            r"q must be in \[0, 1\], got 1.1 \(at index 1\)",
+        ),
+        (lambda: arms.Uniform(0, 10**400), "high must be finite numbers, got 1000"),
+        (
+            lambda: arms.Uniform(-1e308, 1e308),
+            r"low must be in \[-1e\+150, 1e\+150\], got -1e\+308",
+        ),
+        (lambda: arms.Beta(1e308, 1), r"a must be in \[1e-100, 1e\+12\], got 1e\+308"),
+        (lambda: arms.Beta(1, [1, 1e-200]), r"b must be in .*, got 1e-200 \(arm 1\)"),
+        (
+            lambda: arms.Empirical([[0, 1], [-1e308, 1e308]]),
+            r"values must be in .*, got -1e\+308 \(arm 1, value 0\)",
+        ),
+        (lambda: arms.Discrete([0, 1e308], [0.5, 0.5]), r"values must be in .*\(value 1\)"),
+        (
+            lambda: arms.TruncatedGaussianMixture(0, 1, [0.2, 0.8], [0, 1], [1, 1e7]),
+            r"scales must be at most 1e\+06 times upper - lower, got 10000000.0; .*\(component 1\)",
+        ),
+        (
+            lambda: arms.Uniform(np.zeros((2, 2)), 1),
+            r"low must have shape \(\) or \(K,\), got shape \(2, 2\)",
+        ),
+        (lambda: arms.Bernoulli([[0.1]]), r"p must have shape \(\) or \(K,\), got shape \(1, 1\)"),
+        (lambda: arms.Beta(1, [[1]]), r"b must have shape \(\) or \(K,\), got shape \(1, 1\)"),
+        (
+            lambda: arms.Empirical(np.zeros((2, 1, 3))),
+            r"values must have shape \(n,\) or \(K, n\), got shape \(2, 1, 3\)",
+        ),
+        (
+            lambda: arms.TruncatedGaussianMixture(0, 1, [[[1.0]]], 0, 1),
+            r"weights must have shape \(J,\) or \(K, J\), got shape \(1, 1, 1\)",
+        ),
+        (
+            lambda: arms.make(np.array(["Beta", "Uniform"]), 1, 1),
+            "name must be one of 'Bernoulli', .*, got array",
+        ),
         (lambda: arms.Uniform(0, 1).cvar(0), r"alpha must be a number in \(0, 1\), got 0"),
         (lambda: arms.Uniform(0, 1).sample(0, 1), "n must be a whole number >= 1, got 0"),
         (lambda: arms.Uniform(0, 1).sample(5, -1), "seed must be a whole number >= 0, got -1"),
@@ -239,6 +277,62 @@ def test_bad_input_is_named(make, message):
 def test_points_that_are_no_numbers(law):
     with pytest.raises(TypeError, match="x must be numbers, got 'half'"):
         law.cdf("half")
+
+
+@pytest.mark.parametrize("low", ["0", True, 0j, ["0", "0.5"], [True, False]])
+def test_parameters_that_are_no_numbers(low):
+    with pytest.raises(TypeError, match="low must be numbers, got"):
+        arms.Uniform(low, 2)
+
+
+# --- Gaussians much wider than the interval ----------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [11.0, 1e3, 1e6])
+def test_a_wide_gaussian_is_nearly_uniform(scale):
+    """The density at the ends is below that in the middle by 1 / (8 scale**2) of itself."""
+    law = arms.TruncatedGaussianMixture(0, 1, [1.0], [0.5], [scale])
+    flat, near = arms.Uniform(0, 1), {"abs": 1e-12 + 0.2 / scale**2}
+    assert law.mean == pytest.approx(0.5, abs=1e-14)
+    assert law.var == pytest.approx(1 / 12, **near)
+    assert law.cdf([0.1, 0.7]) == pytest.approx([0.1, 0.7], **near)
+    assert law.quantile([0.1, 0.7]) == pytest.approx([0.1, 0.7], **near)
+    for alpha in LEVELS:
+        assert law.cvar(alpha) == pytest.approx(alpha / 2, **near)
+    for theta in (1e-9, 1e-3, 1.0, 30.0, 1e4, 1e9):
+        assert law.entropic_risk(theta) == pytest.approx(flat.entropic_risk(theta), **near)
+    assert stats.kstest(law.sample(5000, 1), law.cdf).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("mean", [-900.0, -20.0, 0.2, 350.0])
+def test_a_wide_gaussian_against_integration(mean):
+    """Also where the interval lies far in its tail, next to a component of ordinary width."""
+    law = arms.TruncatedGaussianMixture(-1, 1, [0.999, 0.001], [mean, 0.3], [30.0, 0.2])
+    z = (np.array([-1.0, 1.0]) - mean) / 30
+    tail = max(np.exp(-(z**2) / 2))
+
+    def density(x):
+        wide = 0.999 * np.exp(-(((x - mean) / 30) ** 2) / 2) / 30
+        return (wide + 0.001 * np.exp(-(((x - 0.3) / 0.2) ** 2) / 2) / 0.2) / tail
+
+    def integral(g, end=1.0):
+        return integrate.quad(lambda x: g(x) * density(x), -1, end, epsabs=0, limit=200)[0]
+
+    mass = integral(lambda x: 1)
+    center = integral(lambda x: x) / mass
+    assert law.mean == pytest.approx(center, abs=1e-11)
+    assert law.var == pytest.approx(integral(lambda x: (x - center) ** 2) / mass, rel=1e-9)
+    assert law.cdf(0.1) == pytest.approx(integral(lambda x: 1, 0.1) / mass, abs=1e-11)
+    v = law.quantile(0.2)
+    assert law.cvar(0.2) == pytest.approx(integral(lambda x: x, v) / mass / 0.2, abs=1e-10)
+    for theta in (0.5, 8.0, 12.0):
+        moment = integral(lambda x, t=theta: np.exp(-t * x)) / mass
+        assert law.entropic_risk(theta) == pytest.approx(-np.log(moment) / theta, abs=1e-10)
+
+
+def test_a_component_without_weight_may_have_any_scale():
+    law = arms.TruncatedGaussianMixture(0, 1, [1.0, 0.0], [0.5, 0.0], [0.2, 1e9])
+    assert law.var == pytest.approx(arms.TruncatedGaussianMixture(0, 1, [1.0], [0.5], [0.2]).var)
 
 
 # --- discrete laws, entropic risk, rank-dependent utility -------------------------------------
@@ -282,6 +376,12 @@ def test_discrete_sampling_has_its_probabilities():
         ([0, 1], [-0.5, 1.5], "probabilities must be >= 0, got -0.5"),
         ([1, 0], [0.5, 0.5], "values must be increasing"),
         ([0, 1], [1.0], "values and probabilities must list the same number"),
+        (
+            [[0, 1], [0, 1], [0, 1]],
+            [[0.5, 0.5], [0.5, 0.5]],
+            r"values and probabilities must have shapes that fit .*, got \(3, 2\) and \(2, 2\)",
+        ),
+        ([0, 1], [[0.5, 0.5], [1.5, -0.5]], r"got -0.5 \(arm 1, value 1\)"),
     ],
 )
 def test_bad_discrete_laws(values, p, message):
@@ -311,6 +411,62 @@ def test_entropic_risk_runs_from_the_mean_to_the_infimum(law):
     assert values[0] == pytest.approx(law.mean, abs=1e-6)
     assert np.all(np.diff(values) < 0)
     assert law.essential_infimum < values[-1]
+
+
+@pytest.mark.parametrize("law", all_laws(), ids=repr)
+@pytest.mark.parametrize("theta", [1e-300, 1e-17, 1e-15, 1e-9, 1e-6, 1e-5, 1e-4])
+def test_entropic_risk_of_little_aversion(law, theta):
+    """Mean less theta / 2 times the variance, and theta**2 / 60 at most for the third cumulant."""
+    series = law.mean - theta * law.var / 2
+    assert law.entropic_risk(theta) == pytest.approx(series, abs=2e-11 + theta**2 / 60)
+
+
+@pytest.mark.parametrize("law", all_laws(), ids=repr)
+def test_entropic_risk_of_much_aversion(law):
+    values = [law.entropic_risk(theta) for theta in (100, 499, 501, 720, 1e5, 1e18, 1e100, 1e308)]
+    assert np.all(np.diff(values) <= 0)
+    assert values[0] < law.mean
+    assert law.essential_infimum <= values[-1]
+    assert values[-3:] == pytest.approx([law.essential_infimum] * 3, abs=1e-15)
+
+
+@pytest.mark.parametrize("a", [1e-100, 0.001, 0.5, 1.0, 2.0, 40.0])
+@pytest.mark.parametrize("b", [1e-3, 0.5, 1.0, 2.0, 60.0])
+def test_entropic_risk_of_beta_laws_is_one_function(a, b):
+    """Kummer's function and the quadrature agree where both can be computed."""
+    shapes = np.array([a]), np.array([b])
+    for theta in (50.0, 300.0, 600.0):
+        series = np.log(special.hyp1f1(b, a + b, theta)) - theta
+        got = arms._log_laplace_of_beta(*shapes, theta)[0]
+        assert got / theta == pytest.approx(series / theta, abs=1e-14)
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.001, 0.001), (0.5, 2.0), (3.0, 0.3), (1e5, 1e5)])
+def test_entropic_risk_of_beta_laws_has_its_limit(a, b):
+    """Watson's lemma: E exp(-theta X) tends to Gamma(a) / B(a, b) theta**-a."""
+    theta = 1e14
+    limit = a * np.log(theta) - special.gammaln(a) + special.betaln(a, b)
+    assert arms.Beta(a, b).entropic_risk(theta) == pytest.approx(limit / theta, rel=1e-3)
+
+
+def test_entropic_risk_of_one_beta_law_by_hand():
+    """For a = b = 1 the law is uniform: -log((1 - exp(-theta)) / theta) / theta."""
+    for theta in (501.0, 720.0, 1e6, 1e12):
+        assert arms.Beta(1, 1).entropic_risk(theta) == pytest.approx(
+            np.log(theta) / theta, rel=1e-13
+        )
+
+
+def test_entropic_risk_of_narrow_gaussians_under_much_aversion():
+    """While theta scale**2 stays inside, that of the Gaussian: mean - theta scale**2 / 2."""
+    law = arms.TruncatedGaussianMixture(0, 1, [1.0], [0.9], [1e-4])
+    assert law.entropic_risk(1e7) == pytest.approx(0.9 - 0.05, abs=1e-12)
+    assert law.entropic_risk(1e16) == pytest.approx(0, abs=1e-8)
+
+
+def test_density_of_a_beta_law_of_large_shapes():
+    law, x = arms.Beta(1000, 2000), np.array([0.0, 0.3, 1 / 3, 1.0])
+    np.testing.assert_allclose(law.pdf(x), stats.beta(1000, 2000).pdf(x), rtol=1e-10)
 
 
 @pytest.mark.parametrize("law", all_laws(), ids=repr)

@@ -456,3 +456,13 @@ def test_unsettled_chance_of_uniform_arms():
         bounds.unsettled_chance(Problem(arms.Uniform([0.2, 0.2], [0.5, 1.0])), 10)
     with pytest.raises(ValueError, match="t must be a whole number >= 1, got 0"):
         bounds.unsettled_chance(problem, 0)
+
+
+def test_lattice_at_its_ends():
+    law = bounds.ScaledGeometricSum([0.1], [0.5])
+    assert law.cdf_bounds([0.0, 1e-8]) == (pytest.approx([0, 0]), pytest.approx([0, 0]))
+    low, high = bounds.ScaledGeometricSum([1e-15], [1e-14]).quantile_bounds(0.5)
+    assert low <= 1e-15 * math.log(2) / 1e-14 <= high  # the median of a geometric number, scaled
+    assert bounds.ScaledGeometricSum([0.0], [0.5]).quantile_bounds(0.5) == (0.0, 0.0)
+    with pytest.raises(ValueError, match="x must hold at least one number, got none"):
+        law.cdf_bounds([])

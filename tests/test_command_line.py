@@ -13,7 +13,7 @@ import nbformat
 import pytest
 
 from marab_lib import notebooks
-from marab_lib.__main__ import INTERRUPTED, main
+from marab_lib.__main__ import INTERRUPTED, UNREAD, main
 from marab_lib.notebooks import Parameter
 
 SHOW = "print(horizon, level, name, fast, alphas)"
@@ -77,9 +77,12 @@ def test_a_notebook_is_picked_by_number_name_or_path(write_notebook, text):
     [
         ("mar", "'mar' is more than one notebook: 05_marab, 06_marab"),
         ("7", "'7' is no notebook: 05"),
+        ("", "'' is no notebook: 00_first, 05"),
     ],
 )
 def test_a_missing_or_ambiguous_name_is_an_error(write_notebook, run, capsys, text, message):
+    if not text:
+        write_notebook("00_first")
     write_notebook("05_marab")
     write_notebook("06_marab")
     assert run("run", text) == 2
@@ -96,6 +99,69 @@ def test_a_file_that_is_no_notebook_is_an_error(write_notebook, run, capsys):
     path.write_text(path.read_text()[:100])
     assert run("list") == 2
     assert "05_marab.ipynb is not a notebook" in capsys.readouterr().err
+
+
+# --- places -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "1"],
+        ["sweep", "1", "-g", "horizon", "5"],
+        ["reproduce", "--report"],
+        ["report"],
+        ["save", "1"],
+    ],
+    ids=lambda command: command[0],
+)
+@pytest.mark.parametrize("below", ["", "below"])
+def test_a_file_as_out_is_refused_before_anything_is_run(
+    write_notebook, tmp_path, capsys, monkeypatch, command, below
+):
+    write_notebook("01_show", f"open({str(tmp_path / 'mark')!r}, 'w').close()")
+    monkeypatch.setattr("marab_lib.report._run_sphinx", lambda *_: pytest.fail("Sphinx has run"))
+    out = tmp_path / "file"
+    out.write_text("mine")
+    arguments = ["--notebooks", str(tmp_path / "notebooks"), "--out", str(out / below)]
+    assert main([*command, *arguments]) == 2
+    shown = capsys.readouterr()
+    place = f"got {str(out / below)!r}: {out} is a file"
+    assert f"--out must be a folder or a free name, {place}" in shown.err
+    assert shown.out == ""
+    assert not (tmp_path / "mark").exists()
+    assert out.read_text() == "mine"
+
+
+def test_the_own_place_of_a_sweep_is_checked_too(write_notebook, tmp_path, capsys, monkeypatch):
+    write_notebook("01_show", SHOW)
+    monkeypatch.chdir(tmp_path)
+    Path("out").write_text("mine")
+    assert main(["sweep", "1", "-g", "horizon", "5", "--notebooks", "notebooks"]) == 2
+    assert "out is a file" in capsys.readouterr().err
+
+
+def test_a_place_that_cannot_be_written_to_is_no_traceback(write_notebook, tmp_path, capsys):
+    write_notebook("01_show", SHOW)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "report").write_text("mine")
+    places = ["--notebooks", str(tmp_path / "notebooks"), "--out", str(tmp_path / "out")]
+    assert main(["report", *places]) == 2
+    assert "path must be a folder or a free name, got the file" in capsys.readouterr().err
+    assert (tmp_path / "out" / "report").read_text() == "mine"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX pipes")
+def test_a_list_that_nobody_reads_ends_without_a_traceback(write_notebook, tmp_path):
+    write_notebook("01_show")
+    read, written = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "marab_lib", "list", "--notebooks", tmp_path / "notebooks"]
+    try:
+        ended = subprocess.run(command, stdout=written, stderr=subprocess.PIPE, timeout=60)
+    finally:
+        os.close(written)
+    assert (ended.returncode, ended.stderr) == (UNREAD, b"")
 
 
 # --- parameters ---------------------------------------------------------------------------
@@ -182,6 +248,17 @@ def test_bad_quick_parameters_stop_all(write_notebook, run, capsys, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("text", "value"), [("-1e-3", -0.001), ("-1.5E+2", -150.0), ("-.5e1", -5.0), ("-3", -3.0)]
+)
+def test_a_negative_number_in_any_form_is_a_value(write_notebook, run, monkeypatch, text, value):
+    write_notebook("01_show", SHOW)
+    given = {}
+    monkeypatch.setattr(notebooks, "run", lambda n, values, *_: given.update(values) or n.path)
+    assert run("run", "1", "-p", "level", text) == 0
+    assert given == {"level": value}
+
+
 # --- running ------------------------------------------------------------------------------
 
 
@@ -242,6 +319,33 @@ def test_reproduce_goes_on_after_a_failure_and_names_the_cell(
     ]
     assert text_of(files["01_show.ipynb"]).startswith("2 ")
     assert text_of(files["04_show.ipynb"]).startswith("4 ")
+
+
+def test_an_error_is_shown_once_and_as_soon_as_it_is_there(
+    write_notebook, run, monkeypatch, capsys
+):
+    def stop(notebook, *_):
+        raise KeyboardInterrupt if notebook.name == "02_stop" else OSError("no room")
+
+    write_notebook("01_wrong")
+    write_notebook("02_stop")
+    monkeypatch.setattr(notebooks, "run", stop)
+    assert run("reproduce") == INTERRUPTED
+    shown = capsys.readouterr()
+    assert (shown.out + shown.err).count("no room") == 1
+    assert "failed: 01_wrong: no room" in shown.err
+
+
+def test_only_what_was_run_is_said_to_be_there(write_notebook, run, capsys):
+    write_notebook("01_wrong", "1 / 0")
+    assert run("reproduce") == 1
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == "1 of 1 notebooks failed"
+    write_notebook("02_show", "1")
+    assert run("reproduce") == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2] == "1 of 2 notebooks failed"
+    assert lines[-1].startswith("notebooks, figures and numbers are in ")
 
 
 def test_a_success_removes_the_notebook_that_failed_before(write_notebook, run, tmp_path):
@@ -359,3 +463,14 @@ def test_a_notebook_that_fails_is_not_saved(write_notebook, run, capsys, cell, m
     assert run("save") == 1
     assert message in capsys.readouterr().err
     assert path.read_bytes() == before
+
+
+# --- make ---------------------------------------------------------------------------------
+
+
+def test_an_installation_prints_errors_only():
+    """Some 160 packages would be named otherwise."""
+    text = (notebooks.FOLDER.parent / "Makefile").read_text(encoding="utf-8")
+    installs = re.findall(r"(?:pip|\(PIP\)) install .*", text)
+    assert len(installs) == 4
+    assert all(" install --quiet " in line for line in installs)

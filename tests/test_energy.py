@@ -411,6 +411,59 @@ def test_a_strategy_that_returns_no_power_is_named(wish) -> None:
         energy.operate(broken, Days.repeat(np.ones(48)))
 
 
+DAY = Days.repeat(np.ones(48))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: energy.operate(_idle, 5), "days must be of the class Days, got 5"),
+        (lambda: energy.operate(_idle, DAY, 5), "battery must be of the class Battery, got 5"),
+        (lambda: energy.operate(_idle, DAY, 0), "battery must be of the class Battery, got 0"),
+        (lambda: energy.operate(_idle, DAY).cost(0.2), "tariff must be of the class Tariff"),
+        (lambda: energy.strategies(5), "battery must be of the class Battery, got 5"),
+        (lambda: energy.strategies(None, 5), "tariff must be of the class Tariff, got 5"),
+        (lambda: energy.reward_table(5), "days must be of the class Days, got 5"),
+        (lambda: energy.reward_table(DAY, plans=[_idle]), "plans must be a mapping of names"),
+        (
+            lambda: energy.load_demand().days(5),
+            r"numbers must be whole numbers in \[7, 364\], got 5",
+        ),
+    ],
+)
+def test_arguments_of_another_class_are_named(call, message) -> None:
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
+def _idle(time, demand, soc, weather) -> float:
+    return 0.0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Days.repeat(np.ones(47)), r"demand must be a number or 48.*got shape \(47,\)"),
+        (lambda: Days.repeat(1, np.ones((2, 48))), r"weather must be a number or 48.*\(2, 48\)"),
+        (lambda: data.read_csv(["x"]), r"name must be one of 'demand.csv'.*got \['x'\]"),
+        (
+            lambda: data.published_curves(None, ["a"]),
+            r"figure and panel must be one of \(1, 'a'\).*got \(None, \['a'\]\)",
+        ),
+    ],
+)
+def test_values_that_do_not_fit_are_named(call, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_summary_takes_its_level_as_text_too(table) -> None:
+    assert table.summary("0.1").equals(table.summary(0.1))
+    assert table.best("0.1") == table.best(0.1)
+    with pytest.raises(ValueError, match=r"alpha must be a number in \(0, 1\), got 'low'"):
+        table.summary("low")
+
+
 def test_what_is_no_strategy_is_refused() -> None:
     with pytest.raises(TypeError, match=r"function of \(time, demand, soc, weather\), got 0.3"):
         energy.operate(0.3, Days.repeat(np.ones(48)))

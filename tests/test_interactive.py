@@ -67,6 +67,35 @@ def test_a_place_that_is_none_is_an_error(values, message):
     assert explorer.values == {"height": 1.0}
 
 
+def test_what_cannot_be_drawn_does_not_move():
+    def draw(figure: Figure, height: float) -> None:
+        if height == 2.0:
+            raise ValueError("too high")
+        bars(figure, height)
+
+    explorer = interactive.Explorer(draw, {"height": (1.0, 2.0, 3.0)}, {"height": 1.0}, (2, 1))
+    before = explorer.figure, explorer.png
+    with pytest.raises(ValueError, match="too high"):
+        explorer.set(height=2.0)
+    assert explorer.values == {"height": 1.0}
+    assert (explorer.figure, explorer.png) == before
+    explorer.set(height=3.0)
+    assert explorer.values == {"height": 3.0}
+
+
+def test_every_level_of_a_slider_can_be_drawn():
+    two = dict(zip(("one", "two"), problems.artificial(2, seed=1), strict=True))
+    size = {"horizon": 50, "runs": 2, "seed": 3}
+    for explorer in (
+        interactive.proof_of_concept(**size),
+        interactive.risk_of_rewards(two, **size),
+    ):
+        levels = [level for _, level in slider(explorer, "alpha").options]
+        for level in levels:
+            explorer.set(alpha=level)
+        assert explorer.values["alpha"] == levels[-1] < 1
+
+
 def test_every_slider_needs_a_start():
     with pytest.raises(ValueError, match="start must give height, got width"):
         bar(width=1.0)

@@ -180,6 +180,32 @@ def test_beta_numbers_have_the_law(a, b):
     assert stats.kstest(x, stats.beta(a, b).cdf).pvalue > 1e-4
 
 
+SMALL_SHAPES = [(1e-100, 1e-100), (1e-4, 3e-4), (0.001, 0.001), (0.001, 0.01), (0.01, 0.002)]
+
+
+@pytest.mark.parametrize(("a", "b"), SMALL_SHAPES)
+def test_beta_numbers_of_small_shapes_have_the_law(a, b):
+    """Binomial tests at five points, each at 1e-4 / 5; near 1 the floats are too coarse for KS."""
+    x = arms.Beta(a, b).sample(20_000, SEED)
+    assert ((x >= 0) & (x <= 1)).all()
+    for point in (1e-200, 1e-20, 0.1, 0.5, 0.9):
+        p = special.betainc(a, b, point)
+        assert stats.binomtest(int((x <= point).sum()), x.size, p).pvalue > 1e-4 / 5
+
+
+def test_logarithms_decide_as_the_numbers_do():
+    """Where both ways are open, the two gammas of a Beta number give the same."""
+    state = np.zeros(1, _kernels.STATE)
+    for seed in range(200):
+        for shape in (0.05, 0.7, 1.0, 4.0):
+            state[0]["rng"] = seed
+            x = _kernels.next_gamma(state, shape)
+            after = int(state[0]["rng"])
+            state[0]["rng"] = seed
+            assert _kernels._next_log_gamma(state, shape) == pytest.approx(math.log(x), rel=1e-12)
+            assert int(state[0]["rng"]) == after
+
+
 def test_normal_numbers_have_the_law():
     """KS test at 1e-4."""
     state = np.zeros(1, _kernels.STATE)

@@ -107,6 +107,42 @@ def _flaws_of_a_parameter(line: str, seen: dict[str, notebooks.Parameter]) -> It
         yield f"this parameter is not `name: type = literal  # help` for papermill: {line}"
 
 
+# --- files that are no notebooks ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["[]", "5", "null", "{}", "", "{", '{"nbformat": 4, "metadata": {}, "cells": [5]}', "\x00"],
+)
+def test_what_is_no_notebook_is_named(tmp_path, content):
+    path = tmp_path / "01_odd.ipynb"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=r"01_odd\.ipynb is not a notebook: ") as error:
+        notebooks.load(path)
+    assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("about", "message"),
+    [
+        ([1], r"metadata\.marab must be a mapping, got \[1\]"),
+        ({"minutes": "abc"}, r"metadata\.marab\.minutes must be a number, got 'abc'"),
+        ({"minutes": None}, r"metadata\.marab\.minutes must be a number, got None"),
+        ({"quick": [1]}, r"metadata\.marab\.quick must be a mapping, got \[1\]"),
+    ],
+)
+def test_odd_metadata_are_named(write_notebook, about, message):
+    path = write_notebook("01_odd")
+    content = nbformat.read(path, as_version=4)
+    content.metadata["marab"] = about
+    nbformat.write(content, path)
+    with pytest.raises(ValueError, match=rf"01_odd\.ipynb: {message}"):
+        notebooks.load(path)
+
+
+# --- the saved notebooks ------------------------------------------------------------------
+
+
 @each_notebook
 def test_a_saved_notebook_is_without_flaw(path):
     assert list(flaws(path)) == []

@@ -1,5 +1,7 @@
 """Files of a notebook are whole, the same for the same run, and never lost."""
 
+import os
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -7,7 +9,13 @@ import pytest
 import xarray as xr
 
 from marab_lib import policies, problems, simulate
-from marab_lib.outputs import Outputs, load_dataset, replace_when_done, save_dataset
+from marab_lib.outputs import (
+    Outputs,
+    load_dataset,
+    replace_folder_when_done,
+    replace_when_done,
+    save_dataset,
+)
 from marab_lib.plots import use_style
 
 
@@ -34,6 +42,83 @@ def test_a_finished_write_replaces_and_makes_folders(tmp_path):
             part.write_text(text)
             assert part.suffix == path.suffix
         assert path.read_text() == text
+
+
+# --- whole folders ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A folder with one old page, alone in another."""
+    path = tmp_path / "all" / "site"
+    path.mkdir(parents=True)
+    (path / "old.html").write_text("old")
+    return path
+
+
+def replace_site(site, error: BaseException | None = None) -> None:
+    with replace_folder_when_done(site) as part:
+        (part / "new.html").write_text("new")
+        if error:
+            raise error
+
+
+def files(folder) -> list[str]:
+    """All files and empty folders, also hidden ones."""
+    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if not p.is_dir())
+
+
+def test_a_new_folder_takes_the_place_of_the_old_one(site):
+    replace_site(site)
+    assert files(site.parent) == ["site/new.html"]
+    assert os.listdir(site.parent) == ["site"]
+
+
+def test_an_interrupted_folder_leaves_what_was_there(site):
+    with pytest.raises(KeyboardInterrupt):
+        replace_site(site, KeyboardInterrupt())
+    assert files(site.parent) == ["site/old.html"]
+
+
+@pytest.mark.parametrize("error", [PermissionError, KeyboardInterrupt])
+@pytest.mark.parametrize("move", [1, 2])
+@pytest.mark.parametrize("after", [False, True])
+def test_the_old_folder_is_there_whichever_move_fails(site, monkeypatch, error, move, after):
+    """An interrupt may also come when the move has taken place."""
+    real, calls = os.replace, []
+
+    def replace(source, target):
+        calls.append(target)
+        if len(calls) != move or after:
+            real(source, target)
+        if len(calls) == move:
+            raise error
+
+    monkeypatch.setattr("marab_lib.outputs.os.replace", replace)
+    with pytest.raises(error):
+        replace_site(site)
+    assert files(site.parent) == ["site/new.html" if after and move == 2 else "site/old.html"]
+    assert os.listdir(site.parent) == ["site"]
+
+
+def test_a_file_is_no_place_for_a_folder(tmp_path):
+    path = tmp_path / "site"
+    path.write_text("mine")
+    with pytest.raises(NotADirectoryError, match="must be a folder or a free name, got the file"):
+        replace_site(path)
+    assert path.read_text() == "mine"
+    assert os.listdir(tmp_path) == ["site"]
+
+
+def test_what_a_link_leads_to_is_replaced(site, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(site)
+    replace_site(link)
+    assert link.is_symlink()
+    assert files(site) == ["new.html"]
+
+
+# --- figures and numbers ------------------------------------------------------------------
 
 
 def write_all(folder: str) -> None:
@@ -97,3 +182,16 @@ def test_a_result_goes_through_netcdf_without_loss(tmp_path):
     again = load_dataset(tmp_path / "result.nc")
     xr.testing.assert_identical(again, result)
     assert {n: v.dtype for n, v in again.items()} == {n: v.dtype for n, v in result.items()}
+
+
+@pytest.mark.parametrize("content", [b"", b"no NetCDF", None])
+def test_a_corrupt_result_is_named(tmp_path, content):
+    path = tmp_path / "result.nc"
+    save_dataset(xr.Dataset({"regret": ("run", np.arange(1000.0))}), path)
+    path.write_bytes(path.read_bytes()[:3000] if content is None else content)
+    with pytest.raises(ValueError, match="is not a whole NetCDF file") as error:
+        load_dataset(path)
+    assert str(path) in str(error.value)
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match=r"result\.nc"):
+        load_dataset(path)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 
+import numba
 import numpy as np
 import pytest
 
@@ -299,6 +301,118 @@ def test_custom_policy_sees_tails_history_and_memory():
     assert (pulls == 50).all()  # round robin, as long as nothing was found wrong
 
 
+# --- a user's own policy that goes wrong ------------------------------------------------------
+
+
+def made(body, **options):
+    """A policy whose function has this body."""
+    scope = {"policies": policies, "math": math, "np": np, "kernels": _kernels}
+    scope["helper"] = numba.njit(lambda array, i: array[i])
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    exec(f"def own(t, arms, state, params, memory, history):\n{lines}", scope)
+    return policies.Custom(policies.index(scope["own"]), **options)
+
+
+def play_own(body, horizon=100, n_arms=3, **options):
+    problem = problems.Problem(arms.Uniform(np.zeros(n_arms), np.linspace(0.5, 1, n_arms)))
+    return simulate(problem, made(body, **options), horizon, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "options", "message"),
+    [
+        ("memory[0] += 1", {}, r"memory 0 numbers \(ask for more by memory=\)"),
+        ("memory[2] = 1", {"memory": 2}, "memory 2 numbers"),
+        ("memory[t - 1] = 1", {"memory": 99}, "memory 99 numbers"),  # at the last pull alone
+        ("arms[0].index = params[3]", {"params": (1.0,)}, "params 1 numbers"),
+        ("x = history[0, 0]\narms[0].index = x", {}, "history is empty .*keeps_history=True"),
+        ("arms[0].index = history[0, 100]", {"keeps_history": True}, "history is 3 x 100"),
+        ("arms[3].index = 1.0", {}, "arms has 3"),
+        ("arms[0].index = helper(memory, 5)", {"memory": 5}, "memory 5 numbers"),
+        ("for a in arms: a.index = math.nan", {}, "the index of each of the 3 arms is NaN"),
+        ("for a in arms: a.index = (a.n - a.n) / 0.0", {}, "is NaN or was never written"),
+        ("pass", {}, "is NaN or was never written"),
+        ("x = t", {"first_pulls": "none"}, "is NaN or was never written"),
+        ("for a in arms: a.index = a.std", {}, "asks for the field 'std', but an arm has n, mean,"),
+        ("arms[0].best = 1.0", {}, r"field 'best', .* \(cvar, .* need alpha=\)"),
+        ("arms[0].index = state[0].time", {}, r"field 'time', .* state\[0\] has horizon, "),
+        ("for a in arms: a.index = a.cvar", {}, r"own uses cvar, which need alpha= \(the level"),
+        ("arms[0].index = arms[0]['tail_max']", {}, "own uses tail_max, which need alpha="),
+        ("arms[0].index = arms[0].tail_n", {}, "own uses tail_n, which"),
+        ("arms[0].index = arms[0].inv_sqrt_tail_n", {}, "own uses inv_sqrt_tail_n, which"),
+        ("arms[0].index = kernels.split_cvar(arms[0], 0.1)", {}, "own uses cvar, tail_max, tail_n"),
+        ("return 1.0", {}, "own must return nothing but write .* a return value of type float64"),
+    ],
+)
+def test_a_function_that_goes_wrong_says_how(body, options, message):
+    if message.startswith(("memory", "params", "history", "arms")):
+        message = "function own reads or writes beyond its arrays: .*" + message
+    with pytest.raises(ValueError, match=message):
+        play_own(body, **options)
+
+
+def test_a_function_of_other_arguments_is_refused():
+    def four(t, arms, state, params):
+        arms[0].index = 1.0
+
+    message = (
+        r"function four must take the six arguments \(t, arms, state, params, memory, history\), "
+        r"got \(t, arms, state, params\)"
+    )
+    with pytest.raises(TypeError, match=message):
+        policies.Custom(policies.index(four))
+
+
+@pytest.mark.parametrize(
+    ("body", "options"),
+    [
+        ("for a in arms: a.index = 0.0", {"ties": "random"}),  # no index but 0, yet written
+        ("arms[state[0].last_arm].index = -1.0", {}),  # what is not written stays
+        ("if t > 1: arms[state[0].last_arm].index -= 0.5", {"first_pulls": "none"}),
+        ("for a in arms: a.index = math.nan if a.n < 2 else a.var", {"rounds": 2}),
+        ("for a in arms: a.index = a.cvar", {"alpha": 0.3}),
+        ("cvar = 2.0\nfor a in arms: a.index = cvar * a.mean", {}),
+        ("for i in range(3): arms[i].index = history[i, t - 1]", {"keeps_history": True}),
+        ("for a in arms: a.index = helper(memory, 4)", {"memory": 5}),
+    ],
+)
+def test_a_function_that_may_be_odd_is_played(body, options):
+    assert play_own(body, **options).pulls.sum() == 200
+
+
+def test_trying_a_function_out_leaves_no_trace(monkeypatch):
+    """Random numbers, memory and history are those of a run that was not tried out before."""
+    body = (
+        "memory[0] += 1.0\n"
+        "for i in range(arms.size):\n"
+        "    arms[i].index = policies.next_uniform(state) + memory[0] * (memory[0] != t)\n"
+        "    arms[i].index += history[i, 0] if arms[i].n > 0 else 0.0"
+    )
+    options = {"memory": 1, "keeps_history": True, "ties": "random"}
+    tried = play_own(body, **options).pulls
+    monkeypatch.setattr(sys.modules["marab_lib.simulate"], "_try_out", lambda *given: None)
+    np.testing.assert_array_equal(tried, play_own(body, **options).pulls)
+
+
+def test_a_subclass_of_ones_own_is_tried_out_too():
+    @policies.index
+    def beyond(t, arms, state, params, memory, history):
+        memory[7] = 1.0
+
+    class Own(policies.Policy):
+        index_function = staticmethod(beyond)
+
+    with pytest.raises(ValueError, match="function beyond reads or writes beyond its arrays"):
+        simulate(problems.stuck(), Own(), 100, 1, 0)
+
+
+@pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
+def test_an_index_that_is_no_number_does_not_win(ties):
+    body = "for a in arms: a.index = -math.inf\narms[0].index = math.nan"
+    pulls = play_own(body, ties=ties).pulls.values
+    assert (pulls[..., 0] == 1).all()
+
+
 # --- bad input --------------------------------------------------------------------------------
 
 
@@ -342,6 +456,31 @@ def test_wrong_types_are_named():
         policies.UCB("much")
     with pytest.raises(TypeError, match="function must be decorated by"):
         policies.Custom(lambda t: t)
+    own = made("arms[0].index = 1.0").function
+    for keeps in ("no", 1, None):
+        with pytest.raises(TypeError, match="keeps_history must be True or False, got"):
+            policies.Custom(own, keeps_history=keeps)
+    with pytest.raises(TypeError, match="params must be numbers, got '12'"):
+        policies.Custom(own, "12")
+    with pytest.raises(ValueError, match=r"memory must be a whole number in .*, got 1000"):
+        policies.Custom(own, memory=10**400)
+
+
+@pytest.mark.parametrize("label", [[5], ("a", "b"), {}, 5, b"x", True])
+def test_a_label_is_a_string(label):
+    for make in (policies.UCB, policies.BCVTS):
+        with pytest.raises(TypeError, match="label must be a string or None, got"):
+            make(label=label)
+
+
+@pytest.mark.parametrize("make", [policies.BCVTS, policies.NPTS, policies.CVaRUCB])
+def test_an_upper_end_beside_which_rewards_vanish(make):
+    problem = problems.Problem(arms.Uniform([0.0, 0.2], [0.5, 1.0]))
+    with pytest.raises(ValueError, match=r"upper must be of the size of the rewards, got 1e\+15"):
+        simulate(problem, make(upper=1e15), 100, 1, 0)
+    simulate(problem, make(upper=1e6), 100, 1, 0)
+    equal = problems.Problem(arms.Bernoulli([1.0, 1.0]))  # nothing to be told apart
+    simulate(equal, make(upper=1e15), 100, 1, 0)
 
 
 @pytest.mark.parametrize("tau", [19, 101])

@@ -101,6 +101,27 @@ def test_problem_of_mixed_arms():
         (lambda: problems.artificial(1, 1, spreads=(0, 1)), "spreads must be positive"),
         (lambda: problems.artificial(1, 1, minima=(0, 1)), "minima must be below 1"),
         (lambda: problems.artificial(1, 1, locations=(1, 0)), r"locations must be a number in \[1"),
+        (
+            lambda: problems.artificial(1, 1, minima=5),
+            r"minima must be a pair \(low, high\), got 5",
+        ),
+        (
+            lambda: problems.artificial(1, 1, minima=[(0, 1), 2, 3]),
+            r"minima must be a pair \(low, high\), got \[\(0, 1\), 2, 3\]",
+        ),
+        (
+            lambda: problems.artificial(1, 1, n_gaussians=[1, [2], 3]),
+            r"n_gaussians must be a whole number or a pair \(few, many\), got \[1, \[2\], 3\]",
+        ),
+        (
+            lambda: problems.energy([[1, 2], [1]]),
+            r"rewards must be numbers in rows of one length, got \[\[1, 2\], \[1\]\]",
+        ),
+        (lambda: problems.energy([1, 2]), r"rewards must have shape .*, got shape \(2,\)"),
+        (
+            lambda: problems.multinomial(1, 1, values=5),
+            r"values must list at least 2 increasing numbers, got shape \(\)",
+        ),
     ],
 )
 def test_bad_input_is_named(make, message):
@@ -108,6 +129,79 @@ def test_bad_input_is_named(make, message):
         make()
 
 
-def test_arms_must_be_laws():
-    with pytest.raises(TypeError, match=r"arms must be reward laws of marab_lib\.arms, got 0\.5"):
-        Problem([0.5, 0.6])
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: problems.artificial(1, 1, minima=[(0, 1), 2]),
+            r"minima must be a number in \(-inf, inf\), got \(0, 1\)",
+        ),
+        (
+            lambda: problems.artificial(1, 1, n_gaussians=[1, [2]]),
+            r"n_gaussians must be a whole number >= 1, got \[2\]",
+        ),
+        (lambda: problems.energy([["a", "b"]]), "rewards must be numbers, got"),
+    ],
+)
+def test_ranges_of_no_numbers_are_named(make, message):
+    with pytest.raises(TypeError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("given", [0.5, [0.5, 0.6], [[0.1, 0.2], [0.3, 0.4]], "ab"])
+def test_arms_must_be_laws(given):
+    with pytest.raises(
+        TypeError,
+        match=r"arms must be reward laws of marab_lib\.arms \(Bernoulli, Beta, Discrete, "
+        r"Empirical, TruncatedGaussianMixture or Uniform; Empirical\(sample\) for data of your "
+        r"own\), got ",
+    ):
+        Problem(given)
+
+
+def test_the_laws_that_the_message_lists_are_all():
+    laws = set(arms.__all__) - {"RewardLaw", "make"}
+    assert laws == {name for name in laws if name in problems._LAWS}
+
+
+@pytest.mark.parametrize("stream", [5, "a", (-1,), (1.5,), (True,), ("a",), (10**400,)])
+def test_stream_must_be_whole_numbers(stream):
+    with pytest.raises((TypeError, ValueError), match="stream must be a tuple of whole numbers >="):
+        Problem(arms.Uniform([0, 0.1], 1), stream=stream)
+
+
+def test_stream_is_kept_as_a_tuple():
+    law = arms.Uniform([0, 0.1], 1)
+    assert Problem(law).stream is None
+    assert Problem(law, stream=[np.int64(3), 4]).stream == (3, 4)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: problems.artificial(10**10, 0),
+        lambda: problems.artificial(1, 0, n_gaussians=10**12),
+        lambda: problems.multinomial(10**10, 0),
+        lambda: problems.aligned_uniform(10**10, 0),
+    ],
+)
+def test_more_problems_than_memory_holds_are_refused(make):
+    with pytest.raises(MemoryError, match=r"problems of .* arms would take about [\d,.]+ GiB, but"):
+        make()
+
+
+def test_the_memory_of_problems_is_estimated():
+    """Against what Python counts at the widest point."""
+    import tracemalloc
+
+    estimates = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            problems._validate, "fits_in_memory", lambda what, size, advice: estimates.append(size)
+        )
+        for make in (problems.artificial, problems.multinomial, problems.aligned_uniform):
+            tracemalloc.start()
+            make(300, 0)
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert 0.8 * peak < estimates.pop() < 4 * peak

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from marab_lib import arms, compare, comparison, criteria, policies, problems, regret, simulate
@@ -228,4 +229,64 @@ def test_table_in_words(duel):
     problem, chosen, result = duel
     table = comparison.regret_table(result, problem, [criteria.mean()], chosen[0].name)
     words = comparison.in_words(table, pairs=True)
-    assert words["mean"].tolist() == ["4 ± 0", "20 ± 0 (+16 to +16)"]
+    assert words["mean"].tolist() == ["4.000 ± 0", "20.000 ± 0 (+16.000 to +16.000)"]
+
+
+def test_table_in_words_rounds_to_the_error():
+    row = {"criterion": "mean", "regret": 22061.4, "error": 1043.0, "low": -12.0, "high": 2150.0}
+    small = row | {"regret": 0.123456, "error": 0.00123, "low": 0.01, "high": 0.02}
+    table = pd.DataFrame([row | {"policy": "a"}, small | {"policy": "b"}])
+    words = comparison.in_words(table, pairs=True)["mean"].tolist()
+    assert words == ["22,100 ± 1,000 (+0 to +2,200)", "0.1235 ± 0.0012 (+0.0100 to +0.0200)"]
+
+
+def test_part_of_a_result_has_the_tapes_of_the_whole():
+    problems_ = [problems.Problem(arms.Uniform([0, 0.1 * j], [1, 0.9])) for j in (1, 2)]
+    result = simulate(problems_, policies.UCB(), 50, 4, 1)
+    whole = regret.criterion_regret(result, problems_, criteria.cvar(0.3), "empirical")
+    for part, some in (
+        ({"run": [2]}, problems_),
+        ({"problem": [1]}, problems_[1:]),
+        ({"problem": [1, 0], "run": [3, 1]}, problems_[::-1]),
+    ):
+        of_part = regret.criterion_regret(result.isel(part), some, criteria.cvar(0.3), "empirical")
+        np.testing.assert_array_equal(of_part, whole.isel(part))
+    with pytest.raises(ValueError, match=r"in the same order; number 0, .* has other means"):
+        regret.criterion_regret(result, problems_[::-1], criteria.mean())
+    with pytest.raises(ValueError, match="problems must be the 2 that were simulated, got 1"):
+        regret.criterion_regret(result, problems_[:1], criteria.mean())
+
+
+def test_compare_leaves_out_who_cannot_play_and_who_is_there_already():
+    problem = problems.Problem(arms.Uniform([-0.5, 0.0], [0.5, 1.0]))
+    with pytest.warns(UserWarning, match=r"left out: .*U-UCB.* needs rewards in \[0, 1\]"):
+        table = compare(policies.MIN(), problem, 30, 2, 0)
+    assert (table["policy"] == "MIN").sum() == 2
+    assert "UCB(C=0.1)" in set(table["policy"])
+    assert not table["policy"].str.startswith("U-UCB").any()
+
+
+def test_bad_input_of_the_tables_is_named(duel):
+    problem, chosen, result = duel
+    mean, own = criteria.mean(), chosen[0].name
+    one = result.isel(run=[0])
+    for call, error, message in (
+        (lambda: comparison.regret_table(result, problem, [mean], own, level=2), ValueError,
+         r"level must be a number in \(0, 1\), got 2"),
+        (lambda: comparison.stuck_runs(result, problem, mean, 100), ValueError,
+         r"early must be a checkpoint before the last of \[20, 50, 100\], got 100"),
+        (lambda: comparison.stuck_runs(result, problem, mean, 20, near=-1), ValueError,
+         r"near must be a number in \[0, 1\], got -1"),
+        (lambda: comparison.stuck_runs(result, [problem] * 2, mean, 20), ValueError,
+         "problems must be the 1 that were simulated, got 2"),
+        (lambda: comparison.verdicts(one, problem, [(mean, chosen)], [20]), ValueError,
+         "runs must be at least 2 for an interval on one problem, got 1"),
+        (lambda: comparison.verdicts(result, problem, [(mean, chosen)], [21]), ValueError,
+         r"times must be checkpoints, of \[20, 50, 100\], got 21"),
+        (lambda: comparison.wrong_runs(result, 2), ValueError,
+         r"best must be a whole number in \[0, 1\], got 2"),
+        (lambda: compare(policies.MIN(), problem, 9, 2, 0, criteria=["mean"]), TypeError,
+         "criteria must be Criterion objects, got 'mean'"),
+    ):  # fmt: skip
+        with pytest.raises(error, match=message):
+            call()

@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from marab_lib import report
+from marab_lib import front_page, notebooks, report
 from marab_lib.__main__ import main
 
 FIGURE = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
@@ -89,24 +89,120 @@ def test_pages_show_outputs_figures_errors_and_links(site):
 
 def test_all_claims_are_there(site):
     claims = text(site / "claims.html")
-    assert "The published verdicts" in claims
+    assert "Published verdicts" in claims
+    assert "Verdicts of this run" not in claims
     assert claims.count("holds") > 20
 
 
-def test_claims_computed_in_this_run_are_shown(site, write_notebook, tmp_path):
-    numbers = tmp_path / "out" / "numbers"
+def pretend_run(write_notebook, folder: Path, claims: str, **papermill: object) -> Path:
+    """Leave what a run of a small notebook 10 would have left; return the folder."""
+    numbers = folder / "out" / "numbers"
     numbers.mkdir(parents=True)
-    (numbers / "10_claims.csv").write_text("key,claim,ours,verdict\n5.3 odd,A | B,0.5,holds\n")
-    path = write_notebook("10_claims")
+    (numbers / "10_claims.csv").write_text(claims)
+    path = write_notebook("10_claims", quick={"horizon": 7, "seed": 1})
     executed = nbformat.read(path, as_version=4)
-    executed.metadata["papermill"] = {"parameters": {"horizon": 7, "output_dir": "x"}}
-    (tmp_path / "out" / "notebooks").mkdir()
-    nbformat.write(executed, tmp_path / "out" / "notebooks" / path.name)
-    page, _ = report.build(tmp_path / "out", tmp_path / "notebooks")
-    claims = re.sub(r"\s+", " ", text(page.with_name("claims.html")))
-    assert "in this run, with other parameters than its own: horizon = 7 ." in claims
-    assert "5.3 odd A | B 0.5 holds" in claims
-    assert "All 1 claims" in text(page)
+    executed.metadata["papermill"] = papermill
+    (folder / "out" / "notebooks").mkdir()
+    nbformat.write(executed, folder / "out" / "notebooks" / path.name)
+    return folder / "out"
+
+
+def test_verdicts_of_this_run_come_after_the_published_ones(write_notebook, tmp_path):
+    published = front_page.saved_verdicts()
+    first, other = published.index[:2]
+    claims = f"key,claim,ours,verdict\n{first},A | B,0.5,{published['verdict'].iloc[0]}\n"
+    claims += f"{other},C,0.1,cannot be checked\n"
+    given = {"horizon": 7, "seed": 1, "output_dir": "x"}
+    out = pretend_run(write_notebook, tmp_path, claims, parameters=given, duration=200.0)
+    page, flaws = report.build(out, tmp_path / "notebooks")
+    assert flaws == []
+    for shown in (page, page.with_name("claims.html")):
+        article = re.search(r"<article.*</article>", shown.read_text(encoding="utf-8"), re.DOTALL)[
+            0
+        ]
+        found = re.sub(r"<[^>]*>|\s+", " ", article)
+        found = re.sub(r"\s+", " ", found)
+        assert 0 < found.index("Published verdicts") < found.index("Verdicts of this run")
+        assert "in this run, with other parameters than its own: horizon = 7 ." in found
+        assert f"Not as published: {other}." in found
+    assert f"{first} A | B 0.5 {published['verdict'].iloc[0]}" in found
+    assert f"All {len(published)} claims" in text(page)
+
+
+@pytest.mark.parametrize(
+    ("claims", "message"),
+    [
+        ("", "cannot be read as a table: No columns"),
+        ("a,b\n1,2\n", "must have the columns key and verdict, got a, b"),
+    ],
+)
+def test_a_broken_table_of_claims_is_named(write_notebook, tmp_path, claims, message):
+    out = pretend_run(write_notebook, tmp_path, claims)
+    with pytest.raises(ValueError, match=rf"10_claims\.csv {message}"):
+        report.build(out, tmp_path / "notebooks")
+
+
+def test_a_broken_notebook_is_named(write_notebook, tmp_path):
+    write_notebook("01_show")
+    executed = tmp_path / "out" / "notebooks" / "01_show.ipynb"
+    executed.parent.mkdir(parents=True)
+    executed.write_text("[]")
+    with pytest.raises(ValueError, match=r"out.notebooks.01_show\.ipynb is not a notebook"):
+        report.build(tmp_path / "out", tmp_path / "notebooks")
+
+
+def page_of(write_notebook, folder: Path, **papermill: object) -> report._Page:
+    out = pretend_run(write_notebook, folder, "", **papermill)
+    return report._Page(notebooks.load(folder / "notebooks" / "10_claims.ipynb"), out)
+
+
+@pytest.mark.parametrize(
+    ("given", "note"),
+    [
+        ({"horizon": 7, "seed": 1}, "**This is a smaller run than the published one**, with `hor"),
+        ({"horizon": 9}, "**This is another run than the published one**, with `horizon = 9`."),
+        ({"horizon": 4, "alphas": [0.1, 0.2], "name": "MIN"}, None),
+        ({}, None),
+    ],
+    ids=["quick", "other", "defaults", "none"],
+)
+def test_a_run_with_other_parameters_says_so_below_its_title(write_notebook, tmp_path, given, note):
+    page = page_of(write_notebook, tmp_path, parameters={**given, "output_dir": "x"})
+    before = page.content.cells[0].source
+    shown = page.shown().cells[0].source
+    if note is None:
+        assert shown == before
+        return
+    assert shown.startswith(f"# A title\n\n```{{warning}}\n{note}")
+    assert "differ from the README's" in shown
+    assert page.content.cells[0].source == before
+
+
+def test_the_note_is_on_the_page_and_only_where_it_belongs(site):
+    page = {name: text(site / "notebooks" / f"{name}.html") for name in ("01_run", "03_saved")}
+    assert "This is a smaller run than the published one" in page["01_run"]
+    assert "published one" not in page["03_saved"]
+
+
+@pytest.mark.parametrize(
+    ("papermill", "shown"),
+    [
+        ({"duration": 12.4}, "12 s"),
+        ({"duration": 200.0}, "3.3 min"),
+        ({"duration": None}, "about 0.5 min"),
+        ({}, "about 0.5 min"),
+    ],
+)
+def test_the_run_time_is_that_measured(write_notebook, tmp_path, papermill, shown):
+    assert page_of(write_notebook, tmp_path, **papermill).run_time() == shown
+
+
+def test_a_report_of_nothing_run_says_so(write_notebook, tmp_path, capsys):
+    write_notebook("01_show")
+    out = tmp_path / "nowhere"
+    assert main(["report", "--notebooks", str(tmp_path / "notebooks"), "--out", str(out)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert f"nothing was run in {out}: the report shows the saved notebooks" in lines
 
 
 def test_nothing_is_loaded_from_elsewhere(site):

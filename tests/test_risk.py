@@ -50,6 +50,46 @@ def test_tail_sizes_are_exact(alpha, n):
     assert risk.tail_sizes(alpha, n)[-1] == math.ceil(Fraction(alpha) * n)
 
 
+@pytest.mark.parametrize("share", ["ceil", "floor", "round"])
+@pytest.mark.parametrize(
+    "alpha",  # some of whose products with n need more than 64 bits
+    [0.2, 1 / 3, "0.123456789012345678901", Fraction(10**18 + 1, 3 * 10**18), Fraction(2, 10**30)],
+)
+def test_tail_sizes_are_those_of_whole_numbers(alpha, share):
+    p, q = risk.exact_level(alpha).as_integer_ratio()
+    exact = {
+        "ceil": lambda n: -(-p * n // q),
+        "floor": lambda n: p * n // q,
+        "round": lambda n: (2 * p * n + q) // (2 * q),
+    }[share]
+    sizes = risk.tail_sizes(alpha, 70_000, share)
+    assert sizes.dtype == np.int64
+    assert sizes.tolist() == [0, *(max(1, exact(n)) for n in range(1, 70_001))]
+
+
+def test_tail_sizes_hold_no_list():
+    import tracemalloc
+
+    tracemalloc.start()
+    sizes = risk.tail_sizes(0.2, 10**6)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.2 * sizes.nbytes
+    with pytest.raises(MemoryError, match="horizon=1000000000000000 would take about"):
+        risk.tail_sizes(0.2, 10**15)
+
+
+@pytest.mark.parametrize("x", [["0.1"], "0.1", [True, False], True, [0.5j], [Fraction(1, 2), "1"]])
+def test_samples_of_no_numbers_are_named(x):
+    with pytest.raises(TypeError, match="x must be numbers, got"):
+        risk.cvar(x, 0.5)
+
+
+def test_samples_may_be_numbers_of_any_kind():
+    for x in ([1, 2], [Fraction(1), 2], np.float32([1, 2]), range(1, 3), (1, 2.0), [2**70, 1]):
+        assert risk.minimum(x) == 1
+
+
 def test_ceilings_where_floating_point_errs():
     assert math.ceil(0.07 * 100) == 8  # what is avoided
     assert risk.ceil_share(0.07, 100) == 7
@@ -83,6 +123,21 @@ def test_by_hand():
         (lambda: risk.mean_variance([0.1], -1), r"rho must be a number in \[0, inf\), got -1"),
         (lambda: risk.tail_sizes(0.1, -1), "horizon must be a whole number >= 0, got -1"),
         (lambda: risk.tail_sizes(0.1, 5, "up"), "share must be one of 'ceil', 'floor', 'round'"),
+        (lambda: risk.exact_level("1e-400"), r"alpha must be a number in \(0, 1\), got '1e-400'"),
+        (lambda: risk.exact_level("1e-999999999"), r"alpha must be a number in \(0, 1\), got"),
+        (
+            lambda: risk.exact_level("0.99999999999999999999"),
+            r"alpha must be a number in \(0, 1\), got '0.99999999999999999999'",
+        ),
+        (lambda: risk.exact_level(Fraction(1, 10**400)), r"alpha must be a number in \(0, 1\)"),
+        (lambda: risk.exact_level(10**5000), r"\(0, 1\), got int of 16610 bits"),
+        (lambda: risk.cvar([1, 10**400], 0.1), "x must be finite numbers, got"),
+        (lambda: risk.mean_variance([0.1], 10**400), r"rho must be a number in \[0, inf\), got"),
+        (lambda: risk.tail_sizes(0.1, 10**400), "horizon must be a whole number >= 0 and below"),
+        (
+            lambda: risk.tail_sizes(0.1, 5, np.array(["ceil", "floor"])),
+            "share must be one of 'ceil', 'floor', 'round', got array",
+        ),
     ],
 )
 def test_bad_input_is_named(make, message):
@@ -122,6 +177,18 @@ def test_rank_dependent_utility_is_that_of_the_empirical_law(x, gamma):
     assert min(x) - 1e-12 <= got <= max(x) + 1e-12
 
 
+@pytest.mark.parametrize("theta", [1e-300, 1e-17, 1e-15, 1e-10, 1e-6, 1e-5, 3e-5, 1e-4])
+def test_entropic_risk_of_little_aversion(theta):
+    """Mean less theta / 2 times the variance; the third cumulant of these is 0."""
+    x = [0.0, 1.0]
+    assert risk.entropic_risk(x, theta) == pytest.approx(0.5 - theta / 8, abs=2e-11)
+    assert risk.entropic_risk([x, [3, 3]], theta)[1] == 3
+
+
+def test_entropic_risk_of_much_aversion():
+    assert risk.entropic_risk([0.25, 7.0], 1e308) == 0.25
+
+
 def test_entropic_risk_does_not_overflow():
     assert risk.entropic_risk([1000.0, 2000.0], 1.0) == pytest.approx(1000 + math.log(2))
 
@@ -143,6 +210,7 @@ def test_probability_weight_increases_and_has_the_published_shape():
     [
         (lambda: risk.entropic_risk([0.1], 0), r"theta must be a number in \(0, inf\), got 0"),
         (lambda: risk.probability_weight(1.5), r"p must be in \[0, 1\], got 1.5"),
+        (lambda: risk.probability_weight([0, 2]), r"got 2.0 \(at index 1\)"),
         (lambda: risk.probability_weight(0.5, 0.2), r"gamma must be a number in \[0.28, 1\], got"),
         (lambda: risk.rank_dependent_utility([-1.0], 0.61, 0.88), "x must be >= 0 unless exponent"),
         (lambda: risk.cvar([0.1], 0.5, "floor"), "share must be one of 'ceil', 'split', got"),

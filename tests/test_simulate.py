@@ -14,6 +14,7 @@ import xarray as xr
 
 from marab_lib import _kernels, arms, policies, problems, simulate
 from marab_lib import simulate as simulate_function
+from marab_lib.chunks import by_chunks
 
 POLICIES = [
     policies.UCB(0.1),
@@ -257,8 +258,15 @@ def call(**changes):
         ({"client": 5}, TypeError, "client must be a distributed.Client, got 5"),
         ({"store": 5}, TypeError, "store must be a path, got 5"),
         ({"problems": None}, TypeError, "problems must be .*Problem objects, got None"),
-        ({"policies": policies.UCB}, TypeError, "policies must be .*Policy objects, got <class"),
-        ({"policies": ["UCB"]}, TypeError, "policies must be .* got 'UCB'"),
+        (
+            {"policies": policies.UCB},
+            TypeError,
+            r"^policies must be Policy objects such as policies.UCB\(\), got the class UCB: did "
+            r"you mean UCB\(\)\?$",
+        ),
+        ({"policies": [policies.MIN(), policies.UCB]}, TypeError, "got the class UCB: did you"),
+        ({"policies": ["UCB"]}, TypeError, "policies must be Policy objects .* got 'UCB'"),
+        ({"policies": int}, TypeError, "policies must be Policy objects .* got <class 'int'>"),
         (
             {"policies": [policies.MIN()] * 2},
             ValueError,
@@ -285,6 +293,74 @@ def test_a_record_that_does_not_fit_says_its_size(monkeypatch):
         MemoryError, match=r"record=\('rewards',\) would take 0.1 GiB for 100 runs of 9"
     ):
         call(horizon=90_000, runs=100, record="rewards")
+
+
+@pytest.fixture
+def a_gigabyte(monkeypatch):
+    module = sys.modules["marab_lib.simulate"]
+    monkeypatch.setattr(module.psutil, "virtual_memory", lambda: SimpleNamespace(available=2**30))
+
+
+@pytest.mark.parametrize("threads", [10**9, 10**300], ids=["billion", "huge"])
+def test_memory_is_that_of_threads_that_have_work(a_gigabyte, threads):
+    xr.testing.assert_identical(
+        call(policies=policies.MaRaB(), threads=threads), call(policies=policies.MaRaB())
+    )
+
+
+def test_memory_counts_no_heaps_that_are_not_kept(a_gigabyte, monkeypatch):
+    module = sys.modules["marab_lib.simulate"]
+    assert module._working_memory(policies.MIN(), 10**6, 20) == 0
+    assert module._working_memory(policies.MaRaB(0.2), 10**6, 20) == 8 * 20 * 1_200_000
+    # Values and sums of the ranks, but no heaps, which its alpha alone would ask for.
+    wide = policies.CVaRUCB(0.2)
+    assert module._working_memory(wide, 1000, 20) == 8 * (wide.memory_size(20, 1000) + 20_000)
+
+
+def test_memory_that_a_policy_needs_is_named(a_gigabyte):
+    huge = policies.Custom(greedy, memory=10**18)
+    with pytest.raises(
+        MemoryError, match="policies: the memory of greedy for 20 arms and 100 pulls would take 745"
+    ):
+        call(policies=huge, threads=1)
+
+
+@policies.index
+def greedy(t, arms, state, params, memory, history):
+    for a in arms:
+        a.index = a.mean
+
+
+def test_more_arms_than_the_record_can_name():
+    many = problems.Problem(arms.Uniform(np.zeros(32_769), np.ones(32_769)))
+    with pytest.raises(
+        ValueError, match=r"record must not hold 'arms' for more than 32,768 arms, got 32,769"
+    ):
+        call(problems=many, horizon=32_769, runs=1, record=("arms",))
+    most = problems.Problem(arms.Uniform(np.zeros(32_768), np.ones(32_768)))
+    options = {"horizon": 32_768, "runs": 1, "record": "arms", "checkpoints": 1}
+    played = call(problems=most, **options).arms
+    np.testing.assert_array_equal(played.values.ravel(), np.arange(32_768))
+
+
+def test_parts_take_one_problem_and_one_seed():
+    def pulls(result, _):
+        return result[["pulls"]]
+
+    whole = by_chunks(problems.proof_of_concept(), policies.UCB(), 50, 2, 1, pulls)
+    np.testing.assert_array_equal(
+        whole.pulls, simulate(problems.proof_of_concept(), policies.UCB(), 50, 2, 1).pulls
+    )
+    listed = problems.artificial(4, 1)
+    by_two, at_once = (
+        by_chunks(listed, policies.UCB(), 50, 2, np.random.default_rng(3), pulls, size=size)
+        for size in (2, 4)
+    )
+    xr.testing.assert_equal(by_two, at_once)
+    with pytest.raises(TypeError, match=r"problems must be .*Problem objects, got 'x'"):
+        by_chunks(["x"], policies.UCB(), 50, 2, 1, pulls)
+    with pytest.raises(ValueError, match="problems must hold at least one"):
+        by_chunks([], policies.UCB(), 50, 2, 1, pulls)
 
 
 # --- start-up ---------------------------------------------------------------------------------

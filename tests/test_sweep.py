@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -34,8 +35,8 @@ def command(tmp_path):
     return run
 
 
-def gathered(folder: Path) -> pd.DataFrame:
-    return pd.read_csv(folder / "out" / "sweep.csv")
+def gathered(folder: Path, name: str = "sweep.csv") -> pd.DataFrame:
+    return pd.read_csv(folder / "out" / name)
 
 
 def runs(folder: Path) -> int:
@@ -107,6 +108,103 @@ def test_a_point_is_done_only_with_its_whole_mark_and_this_package(
     assert len(sweep.gather([point], tmp_path)) == 0
 
 
+@pytest.mark.parametrize("mark", ["{}", "[]", "5", "null", '"x"', '{"fingerprint": null}'])
+def test_an_odd_mark_is_that_of_no_point_that_is_done(write_notebook, tmp_path, mark):
+    notebook = notebooks.load(write_notebook("01_show"))
+    (point,) = sweep.points(notebook, {"horizon": [5]}, tmp_path)
+    point.folder.mkdir(parents=True)
+    (point.folder / "point.json").write_text(mark)
+    assert not point.is_done()
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_a_finished_point_stays_until_the_new_one_is_finished(
+    write_notebook, tmp_path, monkeypatch, error
+):
+    notebook = notebooks.load(write_notebook("01_show", TABLES))
+    (point,) = sweep.points(notebook, {"horizon": [5]}, tmp_path)
+    point.run()
+    before = contents(point.folder)
+
+    def stop(notebook, values, out, progress_bar):
+        (out / "half").write_text("")
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(notebooks, "run", stop)
+        with pytest.raises(error):
+            point.run()
+    assert contents(point.folder) == before
+    assert point.is_done()
+    assert list(point.folder.parent.iterdir()) == [point.folder]
+
+
+def test_a_failing_run_keeps_the_finished_point_and_its_own_notebook(write_notebook, tmp_path):
+    grid = {"horizon": [5]}
+    (point,) = sweep.points(notebooks.load(write_notebook("01_show", TABLES)), grid, tmp_path)
+    point.run()
+    before = contents(point.folder)
+    (point,) = sweep.points(notebooks.load(write_notebook("01_show", "1 / 0")), grid, tmp_path)
+    with pytest.raises(notebooks.CellError, match="ZeroDivisionError"):
+        point.run()
+    after = contents(point.folder)
+    assert set(after) - set(before) == {"notebooks/01_show.failed.ipynb"}
+    assert {name: after[name] for name in before} == before
+
+
+def test_an_executed_notebook_names_the_folder_that_it_lies_in(write_notebook, tmp_path):
+    notebook = notebooks.load(write_notebook("01_show", "print(output_dir)"))
+    (point,) = sweep.points(notebook, {"horizon": [5]}, tmp_path)
+    point.run()
+    text = (point.folder / "notebooks" / "01_show.ipynb").read_text(encoding="utf-8")
+    assert text.count(str(point.folder.resolve())) >= 3  # injected, printed, in the metadata
+    assert f".{point.folder.name}." not in text
+
+
+def test_a_sweep_that_is_not_whole_leaves_the_whole_table(
+    write_notebook, command, tmp_path, capsys
+):
+    write_notebook("01_show", TABLES)
+    assert command("-g", "horizon", "5", "6") == 0
+    out = tmp_path / "out"
+    before = {name: (out / name).read_bytes() for name in ("sweep.csv", "tables/01_sizes.csv")}
+    write_notebook("01_show", TABLES.replace("2 *", "3 *"), "assert horizon != 6")
+    capsys.readouterr()
+    assert command("-g", "horizon", "5", "6") == 1
+    assert "only 1 of 2 points are done: sweep.csv waits" in capsys.readouterr().out
+    assert {name: (out / name).read_bytes() for name in before} == before
+    assert gathered(tmp_path, "sweep.part.csv")["horizon"].unique().tolist() == [5]
+    assert (out / "tables.part" / "01_sizes.csv").exists()
+    write_notebook("01_show", TABLES.replace("2 *", "3 *"))
+    assert command("-g", "horizon", "5", "6") == 0
+    assert "only" not in capsys.readouterr().out
+    assert set(gathered(tmp_path).query("quantity == 'twice'")["value"]) == {15, 18}
+    assert sorted(path.name for path in out.iterdir()) == ["points", "sweep.csv", "tables"]
+
+
+def test_a_table_that_cannot_be_read_is_named(write_notebook, command, tmp_path, capsys):
+    write_notebook("01_show", TABLES, 'Path(output_dir, "numbers", "a.csv").touch()')
+    assert command("-g", "horizon", "5") == 2
+    assert re.search(
+        r"numbers.a\.csv cannot be read as a table: No columns", capsys.readouterr().err
+    )
+
+
+def test_a_long_grid_reads_the_notebook_once(write_notebook, tmp_path, monkeypatch):
+    notebook = notebooks.load(write_notebook("01_show"))
+    reads, real = [], notebooks.papermill.inspect_notebook
+    monkeypatch.setattr(
+        notebooks.papermill, "inspect_notebook", lambda path: reads.append(path) or real(path)
+    )
+    grid = {"horizon": range(50), "level": ["0.1", "0.2"]}
+    assert len(sweep.points(notebook, grid, tmp_path, {"seed": 3, "name": "UCB"})) == 100
+    assert len(reads) == 1
+
+
 def test_others_go_on_after_a_failing_point(write_notebook, command, tmp_path, capsys):
     write_notebook("01_show", TABLES, "assert horizon != 5, 'five'")
     assert command("-g", "horizon", "4", "5", "6") == 1
@@ -114,7 +212,7 @@ def test_others_go_on_after_a_failing_point(write_notebook, command, tmp_path, c
     assert errors == [
         "failed: horizon=5: cell In [4] `assert horizon != 5, 'five'`: AssertionError: five"
     ]
-    assert gathered(tmp_path)["horizon"].unique().tolist() == [4, 6]
+    assert gathered(tmp_path, "sweep.part.csv")["horizon"].unique().tolist() == [4, 6]
     failed = list((tmp_path / "out").rglob("*.failed.ipynb"))
     assert [path.parts[-3].split("-")[0] for path in failed] == ["horizon=5"]
 

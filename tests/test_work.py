@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
+import threading
+import types
+import zipfile
 
 import numpy as np
 import pytest
@@ -70,7 +74,90 @@ def test_a_failed_write_leaves_no_file(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="disk full"):
         store.save("key", {"x": np.zeros(3)})
     assert list(tmp_path.iterdir()) == []
-    assert store.load("key") is None
+    assert store.load("key", like={"x": np.zeros(3)}) is None
+
+
+PART = {"x": np.arange(6.0).reshape(2, 3), "n": np.arange(2, dtype=np.int32)}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"x": PART["x"]},
+        PART | {"extra": np.zeros(1)},
+        PART | {"x": PART["x"][:1]},
+        PART | {"x": PART["x"].T.copy()},
+        PART | {"n": PART["n"].astype(np.int64)},
+        PART | {"n": np.array([None, None])},
+    ],
+)
+def test_a_part_of_another_form_is_as_good_as_none(tmp_path, other):
+    store = _work.Store(tmp_path)
+    store.save("key", other)
+    assert store.load("key", like=PART) is None
+    store.save("key", PART)
+    found = store.load("key", like=PART)
+    for name, array in PART.items():
+        np.testing.assert_array_equal(found[name], array)
+
+
+def damage(path, how):
+    whole = path.read_bytes()
+    if how == "pickle":
+        np.save(path.with_suffix(".npy"), np.zeros(3))
+        path.with_suffix(".npy").replace(path)
+    elif how == "not arrays":
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr("pulls", "text")
+    else:
+        kept = {"empty": b"", "cut": whole[: len(whole) // 2], "text": b"x" * 100}
+        middle = len(whole) // 3
+        changed = whole[:middle] + bytes(255 - b for b in whole[middle : middle + 40])
+        kept["bits"] = changed + whole[middle + 40 :]
+        path.write_bytes(kept[how])
+
+
+@pytest.mark.parametrize("how", ["empty", "cut", "text", "bits", "pickle", "not arrays"])
+def test_a_damaged_part_is_done_again_and_replaced(tmp_path, how):
+    plain = call()
+    call(store=tmp_path)
+    files = sorted(tmp_path.iterdir())
+    before = [path.read_bytes() for path in files]
+    damage(files[1], how)
+    xr.testing.assert_identical(call(store=tmp_path), plain)
+    with np.load(files[1]) as file:
+        assert set(file) == {"theoretical_regret", "empirical_regret", "pulls", "arms"}
+    assert sorted(tmp_path.iterdir()) == files
+    assert files[0].read_bytes() == before[0]
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_what_has_begun_at_an_interrupt_is_kept(tmp_path, small_tasks, monkeypatch, threads):
+    play, begun, interrupted = MODULE._play, [], threading.Event()
+
+    def slow(*task):
+        begun.append(task)
+        if len(begun) > 1:
+            assert interrupted.wait(60)
+        return play(*task)
+
+    def interrupt(done, total):
+        interrupted.set()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MODULE, "_play", slow)
+    with pytest.raises(KeyboardInterrupt):
+        call(store=tmp_path, threads=threads, progress=interrupt)
+    assert 2 <= len(begun) < 12
+    assert len(list(tmp_path.iterdir())) == len(begun)
+    monkeypatch.setattr(MODULE, "_play", play)
+    xr.testing.assert_identical(call(store=tmp_path), call())
+
+
+def test_tasks_are_shorter_for_many_arms():
+    assert MODULE._task_size(1000, 20, coarse=True) == MODULE._task_size(1000, 2, coarse=True)
+    assert MODULE._task_size(1000, 200, coarse=True) * 10 == MODULE._task_size(1000, 20, True)
+    assert MODULE._task_size(10**9, 20, coarse=False) == 1
 
 
 def keys_of(tmp_path, make, name):
@@ -118,6 +205,70 @@ def test_every_change_is_noticed(tmp_path):
     keys = [keys_of(tmp_path, make, name) for name, make in calls.items()]
     assert all(len(k) == 1 for k in keys)
     assert len(set.union(*keys)) == len(calls)
+
+
+SOURCE = """\
+import numba
+from marab_lib import policies
+@numba.njit
+def helper(a):
+    return {helper}
+@policies.index
+def own(t, arms, state, params, memory, history):
+    for a in arms:
+        a.index = helper(a)
+class Own(policies.Policy):
+    title = "own"
+    ranks_unpulled = True
+    index_function = staticmethod(own)
+    def memory_size(self, n_arms, horizon):
+        return {memory}
+"""
+
+
+def imported(helper="a.mean", memory="0"):
+    """A module of a user's own, as it is after an edit."""
+    module = types.ModuleType("a_module_of_ones_own")
+    exec(SOURCE.format(helper=helper, memory=memory), vars(module))
+    return module
+
+
+def test_an_edit_of_an_own_module_is_noticed(tmp_path, monkeypatch):
+    """For a subclass and for Custom; a pickle would hold the function's name alone."""
+    problem = problems.artificial(1, 1)
+    keys = []
+    for edit in ({}, {}, {"helper": "a.min"}, {"memory": "3"}):
+        module = imported(**edit)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        made = [module.Own(), policies.Custom(module.own, label="custom")]
+        runs = [lambda store, p=p: simulate(problem, p, 100, 2, 1, store=store) for p in made]
+        found = zip(runs, made, strict=True)
+        keys.append([keys_of(tmp_path, run, policy.name) for run, policy in found])
+    subclass = [len(k[0]) for k in keys]  # how many parts are there after each call
+    custom = [len(k[1]) for k in keys]
+    assert subclass == [1, 1, 2, 3]
+    assert custom == [1, 1, 2, 2]  # the memory of the class is not its own
+
+
+def test_the_identity_is_the_same_in_every_process():
+    code = (
+        f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
+        "import test_work\n"
+        "from marab_lib import _work\n"
+        "module = test_work.imported()\n"
+        "print(_work.fingerprint(module.Own().identity()))\n"
+    )
+    prints = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(prints) == 1
 
 
 # --- on a cluster -----------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
 
 from .style import COLORS
 
@@ -88,13 +89,17 @@ def faster_region(axes: Axes, cross: pandas.DataFrame, families: Iterable[str]) 
     `cross` has columns family, A, crossing, s.e. and predicted.
     """
     edge = np.array([cross["A"].min() * 0.8, cross["A"].max() * 1.2])
-    axes.plot(edge, edge / 2, color="#777777", linestyle="--", label="bounds: A / 2")
+    axes.plot(edge, edge / 2, color="#777777", linestyle=":", label="bounds: A / 2")
     axes.fill_between(edge, edge / 2, 1, color="#777777", alpha=0.12, linewidth=0)
-    for family, style, marker in zip(families, _BOUND_STYLES[1:], "osD^", strict=False):
+    dashes = ("-", "--", "-.", (0, (6, 1, 1, 1, 1, 1)))
+    for family, style, marker, dash in zip(
+        families, _BOUND_STYLES[1:], "osD^", dashes, strict=False
+    ):
         part = cross[cross["family"] == family]
         y, error = part["crossing"], 2 * part["s.e."]
         color = style["color"]
-        axes.plot(part["A"], part["predicted"], color=color, label=f"{family}: predicted")
+        look = {"color": color, "linestyle": dash}
+        axes.plot(part["A"], part["predicted"], label=f"{family}: predicted", **look)
         simulated_points(
             axes, part["A"], y, y - error, y + error, label=family, color=color, marker=marker
         )
@@ -110,16 +115,19 @@ def bound_against_regret(
 ) -> Axes:
     """One point a problem: its bound over its simulated regret, with the line of equality.
 
+    Each axis spans its own values; the line is drawn over the regrets.
+
     `groups` gives (regret, bound) for each kind of problem; `bound` names the bound.
     """
-    everything = np.concatenate([np.concatenate(pair) for pair in groups.values()])
-    edge = np.array([everything.min() / 1.5, everything.max() * 1.5])
+    regrets, values = (np.concatenate(part) for part in zip(*groups.values(), strict=True))
+    edge = np.array([regrets.min() / 1.5, regrets.max() * 1.5])
     axes.plot(edge, edge, color="#777777", linestyle="--", linewidth=1, label="equal")
     for (label, (regret, value)), style, marker in zip(
         groups.items(), _BOUND_STYLES[1:], "osD^", strict=False
     ):
         axes.plot(regret, value, marker, color=style["color"], mfc="none", ms=3.5, label=label)
-    axes.set(xscale="log", yscale="log", xlabel="simulated regret", ylabel=bound)
+    axes.set(xscale="log", yscale="log", xlabel="simulated regret", ylabel=bound, xlim=edge)
+    axes.set_ylim(min(edge[0], values.min() / 1.5), max(edge[1], values.max() * 1.5))
     return axes
 
 
@@ -127,7 +135,9 @@ def regret_paths(
     axes: Axes, t: np.ndarray, paths: np.ndarray, lines: Mapping[str, np.ndarray], n_paths: int = 25
 ) -> Axes:
     """Single runs as thin lines, and curves over them; paths of shape (runs, len(t))."""
-    axes.plot(t, np.asarray(paths)[:n_paths].T, color="#999999", linewidth=0.5, alpha=0.6)
+    shown = np.asarray(paths)[:n_paths].T
+    label = ["single runs"] + [None] * (shown.shape[1] - 1)
+    axes.plot(t, shown, color="#999999", linewidth=0.5, alpha=0.6, label=label)
     for (label, y), style in zip(lines.items(), _BOUND_STYLES, strict=False):
         axes.plot(t, y, label=label, **style)
     axes.set(xlabel="t", ylabel="regret")
@@ -152,14 +162,18 @@ def winner_map(
         return np.concatenate([[v[0] ** 2 / inner[0]], inner, [v[-1] ** 2 / inner[-1]]])
 
     limit = max(1.0, float(np.nanmax(np.abs(np.log10(ratio)))))
-    axes.pcolormesh(
+    cells = axes.pcolormesh(
         borders(x), borders(y), np.log10(ratio), cmap="PuOr_r", vmin=-limit, vmax=limit, alpha=0.8
     )
     for i, row in enumerate(ratio):
         for j, value in enumerate(row):
-            text = f"{value:.2g}" if value >= 0.01 else "<.01"
+            text = f"{value:.2f}" if value >= 0.01 else "<.01"
             color = "white" if abs(np.log10(value)) > 0.6 * limit else "black"
-            axes.text(x[j], y[i], text, ha="center", va="center", fontsize=6.5, color=color)
+            # The line of equal bounds may pass here: a halo in the colour of the cell, as it looks.
+            behind = 0.8 * np.array(cells.to_rgba(np.log10(value))[:3]) + 0.2
+            halo = [withStroke(linewidth=2.5, foreground=behind)]
+            place = {"ha": "center", "va": "center", "fontsize": 6.5}
+            axes.text(x[j], y[i], text, color=color, path_effects=halo, **place)
     if edge is not None:
         axes.plot(*edge, color="#000000", linestyle="--", label="bounds are equal")
     axes.set(xscale="log", yscale="log", xlim=borders(x)[[0, -1]], ylim=borders(y)[[0, -1]])

@@ -42,25 +42,28 @@ def sorted_regrets(
     ----------
     axes : Axes
     curves : mapping from name to array, shape (n,)
-        Sorted regrets; the ranks are spread over 0 to 1,000, whatever n.
+        Sorted regrets; all curves of one picture have one n.
     printed : mapping from name to (rank, regret), optional
-        Drawn as hollow marks of the policy's colour.
+        Ranks of 1,000, drawn at the same share of n; hollow marks of the policy's colour.
     bands : mapping from name to array, shape (2, n), optional
         Lower and upper ends.
     looks : mapping from name to options of `Axes.plot`, optional
         Where a curve is to differ from its policy's style.
     """
+    n = max(len(curve) for curve in curves.values())
     for name, curve in curves.items():
-        rank = (np.arange(len(curve)) + 0.5) * 1000 / len(curve)
+        rank = (np.arange(len(curve)) + 0.5) * n / len(curve)
         look = policy_style(name) | {"marker": ""} | (looks or {}).get(name, {})
         axes.plot(rank, curve, label=name, **look)
         if bands is not None and name in bands:
             axes.fill_between(rank, *bands[name], color=look["color"], alpha=0.2, linewidth=0)
     for name, (x, y) in (printed or {}).items():
         look = policy_style(name)
-        printed_curve(axes, x, y, color=look["color"], marker=look["marker"])
+        share = np.asarray(x) / 1000
+        mark = {"color": look["color"], "marker": look["marker"], "label": f"{name}, printed"}
+        printed_curve(axes, share * n, y, **mark)
     axes.axhline(0, color="#777777", lw=0.6)
-    axes.set(xlabel="rank of the problem (of 1,000)", xlim=(0, 1000))
+    axes.set(xlabel=f"rank of the problem (of {n:,})", xlim=(0, n))
     return axes
 
 
@@ -77,9 +80,10 @@ def statement_intervals(axes: Axes, table: pandas.DataFrame, names: Sequence[str
     height = np.arange(len(table))[::-1]
     error = np.abs(table[["low", "high"]].to_numpy().T - table["value"].to_numpy())
     axes.errorbar(table["value"], height, xerr=error, fmt="o", color=COLORS[0], ms=4, label="ours")
-    axes.plot(table["paper"], height, "x", color=COLORS[3], label="paper's text")
+    if table["paper"].notna().any():
+        axes.plot(table["paper"], height, "x", color=COLORS[3], label="paper's text")
     axes.set_yticks(height, names)
-    axes.legend(loc="center")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
     return axes
 
 
@@ -97,11 +101,12 @@ def setting_means(
 def goal_and_learning(axes: Axes, goal: np.ndarray, learning: np.ndarray) -> Axes:
     """Both parts of each problem's regret, the problems in the order of their sum."""
     order = np.argsort(goal + learning)
-    rank = (np.arange(len(order)) + 0.5) * 1000 / len(order)
+    rank = np.arange(len(order)) + 0.5
     axes.plot(rank, learning[order], ".", ms=2, color=COLORS[0], alpha=0.5, label="learning")
     axes.plot(rank, goal[order], "^", ms=2.5, color=COLORS[3], alpha=0.5, label="goal")
     axes.plot(rank, (goal + learning)[order], "-", color="k", lw=1.2, label="sum")
-    axes.set(xlabel="rank of the problem (of 1,000)", ylabel="theoretical regret", xlim=(0, 1000))
+    axes.set(xlabel=f"rank of the problem (of {len(order):,})", ylabel="theoretical regret")
+    axes.set_xlim(0, len(order))
     axes.legend(markerscale=2.5, loc="upper left")
     return axes
 

@@ -153,6 +153,8 @@ def _curves(axes: Axes, values: xarray.DataArray, along: str, labels: Mapping[st
         color = policy_style(name)["color"]
         if "pessimistic" in name:
             color = "#000000"
+        elif "printed" in name:
+            color = "#777777"
         elif n > 2 and color != "#000000":
             color = sns.light_palette(color, n + 3).as_hex()[3 + i]
         every = max(1, x.size // 8)

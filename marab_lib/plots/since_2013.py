@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter, NullLocator
 
 from .style import curve, policy_style
 
@@ -23,6 +24,8 @@ def regret_growth(
 ) -> Axes:
     """Regret against the number of pulls on log axes, with bands of two standard errors.
 
+    The band is that of the logarithm (standard error over mean), so that it stays above 0.
+
     Parameters
     ----------
     axes : Axes
@@ -31,10 +34,12 @@ def regret_growth(
         Policies to draw, by name.
     """
     for name in names:
-        y = mean.sel(policy=name)
-        label = name.split("(")[0]
+        y, label = mean.sel(policy=name), name.split("(")[0]
         style = policy_style(name) | {"markersize": 4, "lw": 1.1}
-        curve(axes, y.checkpoint, y, error.sel(policy=name), label=label, markers=4, **style)
+        curve(axes, y.checkpoint, y, label=label, markers=4, **style)
+        width = np.exp(2 * error.sel(policy=name) / y)
+        band = axes.fill_between(y.checkpoint, y / width, y * width, color=style["color"])
+        band.set(alpha=0.2, linewidth=0)
     axes.set(xscale="log", yscale="log", xlabel="pulls $t$")
     return axes
 
@@ -50,6 +55,9 @@ def _rows(axes: Axes, names: Sequence[str]) -> np.ndarray:
 def comparison(axes: Axes | Sequence[Axes], table: pandas.DataFrame) -> np.ndarray:
     """Final regret of each policy with two standard errors, one panel a criterion.
 
+    The row of the reference, in `compare` the own policy, is shaded. The errors are those of each
+    policy alone: whether it beats another is for `paired_differences` to say.
+
     Parameters
     ----------
     axes : Axes or sequence of Axes
@@ -60,18 +68,22 @@ def comparison(axes: Axes | Sequence[Axes], table: pandas.DataFrame) -> np.ndarr
     -------
     ndarray of Axes
     """
-    panels = np.atleast_1d(axes)
+    panels = np.ravel(np.asarray(axes))
     parts = list(table.groupby("criterion", sort=False))
+    if panels.size != len(parts):
+        raise ValueError(f"axes must be {len(parts)}, one for each criterion, got {panels.size}")
     for panel, (criterion, part) in zip(panels, parts, strict=True):
         for place, row in zip(
             _rows(panel, part["policy"].tolist()), part.itertuples(), strict=True
         ):
             style = policy_style(row.policy) | {"linestyle": ""}
+            if row.low == row.high == 0:  # the reference: the own policy of `compare`
+                panel.axhline(place, color="0.92", lw=9, zorder=0)
             panel.errorbar(row.regret, place, xerr=2 * row.error, capsize=2, ms=4.5, **style)
-        panel.set(title=criterion, xlabel="regret")
+        panel.set(title=criterion, xlabel="regret by this criterion")
         if part["regret"].min() > 0:
             panel.set_xscale("log")
-            few = part["regret"].max() > 20 * part["regret"].min()  # decades, or their parts too
+            few = part["regret"].max() > 200 * part["regret"].min()  # decades, or their parts too
             panel.xaxis.set_major_locator(LogLocator(subs=(1.0,) if few else (1.0, 2.0, 5.0)))
             panel.xaxis.set_major_formatter(FormatStrFormatter("%g"))
             panel.xaxis.set_minor_formatter(NullFormatter())
@@ -88,6 +100,20 @@ def paired_differences(axes: Axes, table: pandas.DataFrame) -> Axes:
         axes.plot(row.difference, place, ms=4.5, **style)
         axes.hlines(place, row.low, row.high, color=style["color"], lw=1.4)
     axes.axvline(0, color="k", lw=0.8, ls=":")
-    axes.set_xscale("symlog", linthresh=100)
-    axes.set_xlabel("difference of regret")
+    _scale_both_signs(axes, others[["difference", "low", "high"]].abs().to_numpy())
+    references = set(table["policy"]) - set(others["policy"]) or {"the reference"}
+    axes.set_xlabel(f"regret less that of {min(references).split('(')[0]}")
     return axes
+
+
+def _scale_both_signs(axes: Axes, sizes: np.ndarray) -> None:
+    """Linear up to the power of ten below the least difference, logarithmic beyond, few ticks."""
+    differences = sizes[:, 0][sizes[:, 0] > 0]
+    if differences.size == 0:
+        return
+    first, last = (math.floor(math.log10(x)) for x in (differences.min(), sizes.max()))
+    axes.set_xscale("symlog", linthresh=10.0**first)
+    decades = range(first + 1, last + 1) or [first]
+    powers = 10.0 ** np.array(decades[:: max(1, len(decades) // 4)])
+    axes.set_xticks([*-powers[::-1], 0.0, *powers])
+    axes.xaxis.set_minor_locator(NullLocator())

@@ -6,7 +6,6 @@ without colour too.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
+from scipy.optimize import isotonic_regression
 
 __all__ = [
     "curve",
@@ -41,7 +41,7 @@ _STYLES = {
     "B-CVTS": ("#0b3c6f", "-", "o"),
     "M-CVTS": ("#1b7837", (0, (5, 1)), "P"),
     "CVaR-UCB": ("#e08214", (0, (4, 1, 1, 1)), "v"),
-    "U-UCB": (COLORS[7], (0, (1, 1)), "X"),
+    "U-UCB": ("#7f3b08", (0, (1, 1)), "X"),
     "MaRaBOUT": ("#b2182b", (0, (6, 2)), "s"),
     "ETC": (COLORS[5], (0, (3, 1)), "<"),
     "SuccElim": ("#8c6d31", (0, (2, 1)), ">"),
@@ -122,8 +122,10 @@ def printed_curve(axes: Axes, x: np.ndarray, y: np.ndarray, **style: object) -> 
     return axes
 
 
-def label_ends(axes: Axes, entries: Sequence[tuple[float, str, str]], gap: float = 0.05) -> Axes:
-    """Names to the right of the lines' ends; names that would overlap share one place.
+def label_ends(axes: Axes, entries: Sequence[tuple[float, str, str]], gap: float = 0.036) -> Axes:
+    """Names to the right of the lines' ends, in the order of the lines.
+
+    Names that would overlap are moved apart, and as little as that takes.
 
     Parameters
     ----------
@@ -133,22 +135,21 @@ def label_ends(axes: Axes, entries: Sequence[tuple[float, str, str]], gap: float
         Least distance between two names, as a share of the axes' height.
     """
     low, high = axes.get_ylim()
-    groups: list[list[tuple[float, str, str]]] = []
-    for entry in sorted(entries):
-        if groups and (entry[0] - groups[-1][-1][0]) / (high - low) < gap:
-            groups[-1].append(entry)
-        else:
-            groups.append([entry])
-    for group in groups:
-        text = ", ".join(name for _, name, _ in group)
-        height = np.mean([y for y, _, _ in group])
+    entries = sorted(entries, key=lambda entry: entry[0])
+    ends = (np.array([y for y, _, _ in entries]) - low) / (high - low)
+    apart = gap * np.arange(len(entries))
+    places = isotonic_regression(ends - apart).x + apart
+    for end, place, (_, text, color) in zip(ends, places, entries, strict=True):
         axes.annotate(
-            "\n".join(textwrap.wrap(text, 16)),
-            xy=(1.01, (height - low) / (high - low)),
+            text,
+            xy=(1.0, end),
+            xytext=(1.035, place),
             xycoords="axes fraction",
+            textcoords="axes fraction",
             fontsize=7.5,
             va="center",
-            color=group[0][2],
+            color=color,
+            arrowprops={"arrowstyle": "-", "color": color, "lw": 0.6, "shrinkA": 1, "shrinkB": 0},
         )
     return axes
 
@@ -159,7 +160,7 @@ def heat_map(
     """A table of means and standard errors, coloured by the logarithm of the mean."""
     text = np.array(
         [
-            [f"{v:.3g}\n±{e:.1g}" for v, e in zip(line, error, strict=True)]
+            [f"{v:#.3g}\n±{e:.1g}" for v, e in zip(line, error, strict=True)]
             for line, error in zip(values, errors, strict=True)
         ]
     )
@@ -192,6 +193,6 @@ def distribution(
     axes.hist(values, bins=bins, weights=weights, color=COLORS[0], alpha=0.75)
     if mark is not None:
         axes.axvline(mark, color="k", ls="--", lw=1, label=f"printed: {mark:.3f}")
-        axes.legend()
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1))
     axes.set(xlabel=label, ylabel="share")
     return axes

@@ -330,7 +330,7 @@ def _ranks(table, by_problem, horizon, uniform, margin) -> None:
               mean["MV-LCB"] - others, 0, np.inf)  # fmt: skip
     extra = mean["MaRaB"] - mean["UCB"]
     table.add(f"MaRaB - UCB at {horizon}", "extra mean regret", extra, 0, np.inf)
-    table.add(f"MaRaB - UCB slight at {horizon}", "the same, as a share of uniform play's regret",
+    table.add(f"MaRaB - UCB slight at {horizon}", "extra mean regret, share of uniform play's",
               extra / uniform, -np.inf, margin)  # fmt: skip
     for name, q, text in (("high", 0.99, "99 %"), ("low", 0.01, "1 %")):
         one, other = ("MaRaB", "ExpExp") if name == "high" else ("ExpExp", "UCB")

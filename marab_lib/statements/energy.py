@@ -302,7 +302,7 @@ def statements(
     marab_tails = e.tail[marab]
     text = "MaRaB's tail at its best - UCB's at the C of least regret"
     found.add("MaRaB tail", text, marab_tails.max(axis=0) - ucb_tail, Above(0))
-    text = "the same with MaRaB's worst setting"
+    text = "MaRaB's tail at its worst - UCB's at the C of least regret"
     found.add("MaRaB tail, all", text, marab_tails.min(axis=0) - ucb_tail, Above(0))
     text = "MaRaB's worst tail - the best of ExpExp and MV-LCB"
     rivals = np.maximum(e.best("ExpExp")[1], mv_tail)
@@ -324,9 +324,9 @@ def statements(
     increase = e.regret[marab] - ucb_regret
     text = "MaRaB's regret at its best - UCB's at its best"
     found.add("increase", text, increase.min(axis=0), Above(0))
-    text = "the same, as a share of uniform play's"
+    text = "MaRaB's regret at its best - UCB's, as a share of uniform play's"
     found.add("increase slight", text, increase.min(axis=0) / uniform, Below(margin))
-    text = "the same at MaRaB's worst setting"
+    text = "MaRaB's regret at its worst - UCB's, as a share of uniform play's"
     found.add("increase slight, all", text, increase.max(axis=0) / uniform, Below(margin))
     return found
 

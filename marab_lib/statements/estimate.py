@@ -13,6 +13,7 @@ from .. import _validate
 __all__ = ["LEVEL", "Estimate"]
 
 LEVEL = 0.95  # of every interval, unless said otherwise
+_ROUNDING = 1e-12  # shown as 0
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,10 @@ class Estimate:
             )
 
     def __str__(self) -> str:
-        if self.low == self.high:
-            return f"{self.value:.3g}"
-        return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})"
+        value, low, high = (
+            f"{0.0 if abs(x) < _ROUNDING else x:.3g}" for x in (self.value, self.low, self.high)
+        )
+        return value if self.low == self.high else f"{value} ({low} to {high})"
 
     @classmethod
     def exact(cls, value: float) -> Estimate:

@@ -94,6 +94,7 @@ class Finding:
     estimate: Estimate
     rule: Rule
     paper: float = float("nan")  # the printed number, if there is one
+    key: str = ""  # what tells it from the other findings of its kind: horizon, policies, level
 
     @property
     def side(self) -> int:
@@ -130,7 +131,7 @@ class Findings(dict[str, Finding]):
         low, high = np.quantile(values[1:], self.tails)
         value = float(values[0])
         estimate = Estimate(value, float(min(low, value)), float(max(high, value)))
-        self[key] = Finding(text, estimate, rule, paper)
+        self[key] = Finding(text, estimate, rule, paper, key)
 
     def frame(self) -> pandas.DataFrame:
         """A row a finding: statement, paper, value, low, high, "holds if", verdict."""
