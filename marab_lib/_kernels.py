@@ -601,16 +601,15 @@ RUNS, RANKED, WAITING = range(3)
 
 
 @jit()
-def _place(values, n_runs, x):
-    """Number of runs with a value below x."""
-    low, high = 0, n_runs
-    while low < high:
-        middle = (low + high) >> 1
+def place(values, first, end, x):
+    """Position of x among values[first:end], which are sorted: the first that is not below it."""
+    while first < end:
+        middle = (first + end) >> 1
         if values[middle] < x:
-            low = middle + 1
+            first = middle + 1
         else:
-            high = middle
-    return low
+            end = middle
+    return first
 
 
 @jit()
@@ -630,15 +629,15 @@ def insert_reward(part, values, counts, heap, x):
         _push(heap, int(part[WAITING]), x, -1.0)
         part[WAITING] += 1
         return
-    place = _place(values, n_runs, x)
-    if values[place] == x:
-        counts[place] += 1
+    at = place(values, 0, n_runs, x)
+    if values[at] == x:
+        counts[at] += 1
     else:
-        _make_room(values, n_runs, place)
-        values[place] = x
+        _make_room(values, n_runs, at)
+        values[at] = x
         if part[RANKED] > n_runs:  # else all counts are 1, and so is one more
-            _make_room(counts, n_runs, place)
-            counts[place] = 1
+            _make_room(counts, n_runs, at)
+            counts[at] = 1
         else:
             counts[n_runs] = 1
         part[RUNS] += 1

@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 
 from ._jit import jit
-from ._kernels import next_exponential, next_gamma_whole
+from ._kernels import next_exponential, next_gamma_whole, place
 
 FEW_VALUES = 128  # an arm with more different values keeps every reward
 BUFFER = 256
@@ -58,18 +58,6 @@ def memory_of_arm(horizon: int) -> tuple[int, int]:
 # --- the rewards of an arm ----------------------------------------------------------------
 # Everything is addressed in `m`, the policy's whole memory: `arm`, `values` and `sums` are where
 # those of one arm begin. (Slices would cost more than the work done on them.)
-
-
-@jit()
-def place(m, first, end, x):
-    """Position of x among m[first:end], which are sorted: the first that is not below it."""
-    while first < end:
-        middle = (first + end) >> 1
-        if m[middle] < x:
-            first = middle + 1
-        else:
-            end = middle
-    return first
 
 
 @jit()

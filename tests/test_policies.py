@@ -372,7 +372,10 @@ def test_a_function_of_other_arguments_is_refused():
         ("for a in arms: a.index = math.nan if a.n < 2 else a.var", {"rounds": 2}),
         ("for a in arms: a.index = a.cvar", {"alpha": 0.3}),
         ("cvar = 2.0\nfor a in arms: a.index = cvar * a.mean", {}),
-        ("for i in range(3): arms[i].index = history[i, t - 1]", {"keeps_history": True}),
+        (
+            "for i in range(3): arms[i].index = history[i, arms[i].n - 1] if arms[i].n > 0 else 1",
+            {"keeps_history": True},
+        ),
         ("for a in arms: a.index = helper(memory, 4)", {"memory": 5}),
     ],
 )
