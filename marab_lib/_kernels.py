@@ -613,7 +613,7 @@ def place(values, first, end, x):
 
 
 @jit()
-def _make_room(array, n, place):
+def make_room(array, n, place):
     """Move array[place:n] one up. Unsigned counters let the compiler make one memmove of it."""
     j, end = np.uint64(n), np.uint64(place)
     while j > end:
@@ -633,10 +633,10 @@ def insert_reward(part, values, counts, heap, x):
     if values[at] == x:
         counts[at] += 1
     else:
-        _make_room(values, n_runs, at)
+        make_room(values, n_runs, at)
         values[at] = x
         if part[RANKED] > n_runs:  # else all counts are 1, and so is one more
-            _make_room(counts, n_runs, at)
+            make_room(counts, n_runs, at)
             counts[at] = 1
         else:
             counts[n_runs] = 1

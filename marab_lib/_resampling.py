@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 
 from ._jit import jit
-from ._kernels import next_exponential, next_gamma_whole, place
+from ._kernels import make_room, next_exponential, next_gamma_whole, place
 
 FEW_VALUES = 128  # an arm with more different values keeps every reward
 BUFFER = 256
@@ -63,8 +63,7 @@ def memory_of_arm(horizon: int) -> tuple[int, int]:
 @jit()
 def _insert(m, at, end, x):
     """Put x at a position, moving m[at:end] one up."""
-    for j in range(end, at, -1):
-        m[j] = m[j - 1]
+    make_room(m, end, at)
     m[at] = x
 
 

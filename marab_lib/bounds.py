@@ -888,14 +888,15 @@ def unsettled_chance(problem: Problem, t: ArrayLike) -> np.ndarray | float:
     t = _steps("t", t)
     a, safe = problem.essential_infima.max(), int(problem.essential_infima.argmax())
     step = 1e-7 * (problem.essential_suprema.max() - a)
-    density = (problem.cdfs(a + step) - problem.cdfs(a)) / step
+    mass = problem.cdfs(a)
+    density = (problem.cdfs(a + step) - mass) / step
     if np.sum(problem.essential_infima == a) > 1 or not density[safe] > 0:
         raise ValueError(
             f"problem must have one arm of largest infimum, with a positive density there, got "
             f"{problem!r}"
         )
     others = np.arange(density.size) != safe
-    rates = density[others] / problem.cdfs(a)[others]
+    rates = density[others] / mass[others]
     return _plain(np.minimum(1, rates.sum() / density[safe] / t))
 
 

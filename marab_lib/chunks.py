@@ -10,7 +10,7 @@ import numpy as np
 from . import _validate
 from .policies import Policy
 from .problems import Problem
-from .simulate import _problems, _seed, simulate
+from .simulate import checked_problems, checked_seed, simulate
 
 if TYPE_CHECKING:
     import xarray
@@ -59,10 +59,10 @@ def by_chunks(
     import xarray
 
     size = _validate.whole("size", size, 1)
-    seed = _seed(seed)  # drawn once: a Generator would give each part another one
+    seed = checked_seed(seed)  # drawn once: a Generator would give each part another one
     numbered = [
         p if p.stream is not None else Problem(p._laws, p.name, stream=(i,))
-        for i, p in enumerate(_problems(problems))
+        for i, p in enumerate(checked_problems(problems))
     ]
     parts = []
     for begin in range(0, len(numbered), size):

@@ -63,11 +63,14 @@ class Claim:
     printed: str = ""
     reason: str = ""
 
+    def found(self, evidence: Evidence) -> list[Finding]:
+        """Its findings, none if it cannot be checked."""
+        return evidence.once(self.findings) if self.findings else []
+
     def verdict(self, evidence: Evidence) -> Verdict:
         """The verdict by this claim's rules."""
-        if self.findings is None:
-            return Verdict.UNKNOWN
-        return combine(self.findings(evidence))
+        found = self.found(evidence)
+        return combine(found) if found else Verdict.UNKNOWN
 
 
 def _one(text: str, estimate: Estimate, rule: Rule) -> list[Finding]:
@@ -805,7 +808,7 @@ def judge(evidence: Evidence, claims: Iterable[Claim] = CLAIMS) -> pandas.DataFr
 
     rows = []
     for claim in claims:
-        found = list(claim.findings(evidence)) if claim.findings else []
+        found = claim.found(evidence)
         rows.append(
             {
                 "key": claim.key,
@@ -815,7 +818,7 @@ def judge(evidence: Evidence, claims: Iterable[Claim] = CLAIMS) -> pandas.DataFr
                 "ours": "; ".join(str(f.estimate) for f in found),
                 "holds if": "; ".join(str(f.rule) for f in found),
                 "printed": claim.printed,
-                "verdict": str(combine(found) if found else Verdict.UNKNOWN),
+                "verdict": str(claim.verdict(evidence)),
                 "decides": next((_in_words(f) for f in found if f.side < 1), ""),
             }
         )
@@ -839,9 +842,8 @@ def findings(evidence: Evidence, claims: Iterable[Claim] = CLAIMS) -> pandas.Dat
 
     rows = []
     for claim in claims:
-        found = list(claim.findings(evidence)) if claim.findings else []
-        verdict = combine(found) if found else Verdict.UNKNOWN
-        first = {"claim": claim.text, "printed": claim.printed, "verdict": str(verdict)}
+        found, verdict = claim.found(evidence), str(claim.verdict(evidence))
+        first = {"claim": claim.text, "printed": claim.printed, "verdict": verdict}
         if not found:
             rows.append({"key": claim.key, **first, "finding": claim.reason})
         for f in found:

@@ -16,7 +16,13 @@ from . import policies as _policies
 from .criteria import Criterion
 from .policies_since_2013 import KNOWLEDGE
 from .problems import Problem
-from .regret import criterion_regret, mean_and_error
+from .regret import (
+    checkpoint_pulls,
+    criterion_regret,
+    listed_problems,
+    mean_and_error,
+    simulated_problems,
+)
 from .simulate import simulate
 
 if TYPE_CHECKING:
@@ -75,24 +81,29 @@ def regret_table(
     rows = []
     for criterion in criteria:
         regret = criterion_regret(result, problems, criterion, kind)
-        over = "run" if regret.sizes["problem"] == 1 else "problem"
-        sample = regret.mean("run" if over == "problem" else "problem").transpose("policy", over)
-        n = sample.sizes[over]
-        if n < 2:
-            raise ValueError("runs must be at least 2 for an interval, or problems, got 1 of each")
-        pairs = (sample - sample.sel(policy=reference)).values
+        sample = _repetitions(regret)
+        n = sample.shape[1]
+        pairs = sample - sample[names.index(reference)]
         half = stats.t.ppf((1 + level) / 2, n - 1) * pairs.std(axis=1, ddof=1) / np.sqrt(n)
         for i, name in enumerate(names):
             rows.append({
                 "criterion": criterion.name,
                 "policy": name,
-                "regret": sample.values[i].mean(),
-                "error": sample.values[i].std(ddof=1) / np.sqrt(n),
+                "regret": sample[i].mean(),
+                "error": sample[i].std(ddof=1) / np.sqrt(n),
                 "difference": pairs[i].mean(),
                 "low": pairs[i].mean() - half[i],
                 "high": pairs[i].mean() + half[i],
             })  # fmt: skip
     return pd.DataFrame(rows)
+
+
+def _repetitions(regret: xarray.DataArray) -> np.ndarray:
+    """Independent repetitions, shape (policies, n): of problems, or of runs where one is played."""
+    over, within = ("run", "problem") if regret.sizes["problem"] == 1 else ("problem", "run")
+    if regret.sizes[over] < 2:
+        raise ValueError("runs must be at least 2 for an interval on one problem, got 1")
+    return regret.mean(within).transpose("policy", over).values
 
 
 def compare(
@@ -139,7 +150,7 @@ def compare(
     >>> table[["criterion", "policy"]].values.tolist()[:2]
     [['mean', 'mine'], ['mean', 'MIN']]
     """
-    listed = _listed(problems)
+    listed = listed_problems(problems)
     if criteria is None:
         criteria = [_criteria.mean(), _criteria.cvar(alpha)]
     criteria = [criteria] if isinstance(criteria, Criterion) else list(criteria)
@@ -289,33 +300,23 @@ def stuck_runs(
     """
     import pandas as pd
 
-    checkpoints = _checkpoints(result)
+    counts = checkpoint_pulls(result)
+    checkpoints = counts.checkpoint.values.tolist()
     if early not in checkpoints[:-1]:
         raise ValueError(
             f"early must be a checkpoint before the last of {checkpoints}, got {early}"
         )
     _validate.number("near", near, 0, 1)
     _validate.number("share", share, 0, 1, open_low=True)
-    values = np.stack([criterion.of_problem(p) for p in _listed(problems)])
-    if len(values) != result.sizes["problem"]:
-        raise ValueError(
-            f"problems must be the {result.sizes['problem']} that were simulated, got {len(values)}"
-        )
+    values = np.stack([criterion.of_problem(p) for p in simulated_problems(result, problems)])
     best, least = values.max(axis=1, keepdims=True), values.min(axis=1, keepdims=True)
     good = values >= best - near * (best - least)
-    counts = result.checkpoint_pulls
     late = counts.isel(checkpoint=-1, drop=True) - counts.sel(checkpoint=early, drop=True)
     late = late.transpose("policy", "problem", "run", "arm").values
     stuck = (late * good[:, None]).sum(axis=-1) < share * late.sum(axis=-1)
     names = result.policy.values.tolist()
     shares = [_share(int(hits.sum()), hits.size) for hits in stuck]
     return pd.Series(shares, index=names, name="stuck")
-
-
-def _checkpoints(result: xarray.Dataset) -> list[int]:
-    if "checkpoint_pulls" not in result:
-        raise ValueError("result holds no pulls at its checkpoints: simulate with record='pulls'")
-    return result.checkpoint.values.tolist()
 
 
 def verdicts(
@@ -344,19 +345,15 @@ def verdicts(
     import pandas as pd
     from scipy import stats
 
-    rows, checkpoints = [], _checkpoints(result)
+    rows, checkpoints = [], checkpoint_pulls(result).checkpoint.values.tolist()
     for t in times:
         if t not in checkpoints:
             raise ValueError(f"times must be checkpoints, of {checkpoints}, got {t}")
     for criterion, team in teams:
         chosen = result.sel(policy=[p.name for p in team])
         regret = criterion_regret(chosen, problems, criterion, at="checkpoints")
-        if regret.sizes["problem"] * regret.sizes["run"] < 2:
-            raise ValueError("runs must be at least 2 for an interval on one problem, got 1")
         for t in times:
-            sample = regret.sel(checkpoint=t).transpose("policy", "problem", "run").values
-            # A repetition is a problem, or a run where there is one problem.
-            sample = sample[:, 0] if sample.shape[1] == 1 else sample.mean(axis=-1)
+            sample = _repetitions(regret.sel(checkpoint=t))
             first = int(sample.mean(axis=1).argmin())
             pairs = sample - sample[first]
             half = stats.t.ppf(0.975, pairs.shape[1] - 1) * stats.sem(pairs, axis=1)
@@ -371,7 +368,3 @@ def verdicts(
                 "not told from it": ", ".join(team[i].title for i in near if i != first) or "none",
             })  # fmt: skip
     return pd.DataFrame(rows)
-
-
-def _listed(problems: Problem | Sequence[Problem]) -> list[Problem]:
-    return [problems] if isinstance(problems, Problem) else list(problems)

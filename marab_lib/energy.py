@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _validate, data
+from . import _validate, data, risk
 
 if TYPE_CHECKING:
     import pandas
@@ -409,7 +409,7 @@ class Operation:
         The energy bought, the overruns, and the change of the energy stored at its worth to the
         user, p eta_d a MWh: sum[p g dt + p_u max(0, g - G) dt] - p eta_d (e_T - e_0).
         """
-        tariff = _instance("tariff", tariff, Tariff)
+        tariff = _instance("tariff", tariff, Tariff, Tariff())
         over = np.maximum(0, self.bought - tariff.subscribed)
         paid = (tariff.price * self.bought + tariff.overrun * over).sum(axis=1) * HOURS
         change = self.stored[:, -1] - self.stored[:, 0]
@@ -420,19 +420,13 @@ class Operation:
         return self.cost(tariff) / (self.demand.sum(axis=1) * HOURS)
 
 
-def _instance(name: str, value: object, kind: type) -> object:
-    """The value if it is of a class of this module; a new one for None."""
-    if value is None:
-        return kind()
+def _instance(name: str, value: object, kind: type, default: object = None) -> object:
+    """The value if it is of a class of this module; the default for None, if there is one."""
+    if value is None and default is not None:
+        return default
     if not isinstance(value, kind):
         raise TypeError(f"{name} must be of the class {kind.__name__}, got {value!r}")
     return value
-
-
-def _checked_days(days: object) -> Days:
-    if not isinstance(days, Days):
-        raise TypeError(f"days must be of the class Days, got {days!r}")
-    return days
 
 
 def operate(strategy: Callable, days: Days, battery: Battery | None = None) -> Operation:
@@ -465,7 +459,7 @@ def operate(strategy: Callable, days: Days, battery: Battery | None = None) -> O
     >>> print(f"{day.discharge.sum() * 0.5:.2f} MWh given, {day.bought.min():.2f} MW at least")
     0.40 MWh given, 0.80 MW at least
     """
-    days, battery = _checked_days(days), _instance("battery", battery, Battery)
+    days, battery = _instance("days", days, Days), _instance("battery", battery, Battery, Battery())
     act = strategy
     if hasattr(strategy, "plan"):
         act = strategy.plan(days.demand[:, :WEEK], days.weather[:, :WEEK])
@@ -661,8 +655,8 @@ def strategies(battery: Battery | None = None, tariff: Tariff | None = None) -> 
     >>> list(strategies())[:4]
     ['idle', 'use first', 'full reserve', 'shave 1.00']
     """
-    battery = _instance("battery", battery, Battery)
-    tariff = _instance("tariff", tariff, Tariff)
+    battery = _instance("battery", battery, Battery, Battery())
+    tariff = _instance("tariff", tariff, Tariff, Tariff())
     reserve = _FullReserve(tariff.subscribed)
     shaving = {f"shave {x:.2f}": _Shave(x) for x in (1.0, 1.05, 1.1, 1.15, 1.25, 1.35)}
     return {
@@ -741,9 +735,8 @@ class RewardTable:
         import pandas
 
         from .arms import Empirical
-        from .risk import exact_level
 
-        level = float(exact_level(alpha))
+        level = float(risk.exact_level(alpha))
         law = Empirical(self.rewards)
         columns = {
             "mean": law.mean,
@@ -787,8 +780,8 @@ def reward_table(
     >>> table.rewards.shape, table.best()["CVaR 10%"]
     ((20, 117), 'full reserve')
     """
-    days, battery = _checked_days(days), _instance("battery", battery, Battery)
-    tariff = _instance("tariff", tariff, Tariff)
+    days, battery = _instance("days", days, Days), _instance("battery", battery, Battery, Battery())
+    tariff = _instance("tariff", tariff, Tariff, Tariff())
     plans = strategies(battery, tariff) if plans is None else plans
     if not isinstance(plans, Mapping):
         raise TypeError(f"plans must be a mapping of names to strategies, got {plans!r}")

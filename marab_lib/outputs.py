@@ -102,6 +102,22 @@ def save_dataset(dataset: xarray.Dataset, path: str | os.PathLike) -> None:
         dataset.to_netcdf(part, engine="h5netcdf", encoding=encoding)
 
 
+def read_table(path: str | os.PathLike) -> pandas.DataFrame:
+    """Read a CSV table as the texts that stand in it.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If the file is missing, or empty, torn or not text; the message names it.
+    """
+    import pandas
+
+    try:
+        return pandas.read_csv(path, dtype=str, keep_default_na=False)
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be read as a table: {error}") from None
+
+
 def load_dataset(path: str | os.PathLike) -> xarray.Dataset:
     """Read a result that `save_dataset` wrote, into memory.
 

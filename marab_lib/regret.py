@@ -111,16 +111,9 @@ def criterion_regret(
     """
     _validate.choice("kind", kind, ("pseudo", "empirical"))
     _validate.choice("at", at, ("end", "checkpoints"))
-    listed = _listed(problems)
-    _check_same(result, listed)
+    listed = simulated_problems(result, problems)
     values = _values(result, [criterion.of_problem(p) for p in listed])
-    pulls = result.pulls
-    if at == "checkpoints":
-        if "checkpoint_pulls" not in result:
-            raise ValueError(
-                "result holds no pulls at its checkpoints: run simulate with record=('pulls',)"
-            )
-        pulls = result.checkpoint_pulls
+    pulls = checkpoint_pulls(result) if at == "checkpoints" else result.pulls
     if kind == "pseudo":
         return pseudo_regret(pulls, values)
     received = _of_received(result, listed, pulls, criterion.of_sample)
@@ -177,12 +170,25 @@ def mean_variance_regret(
     return criterion_regret(result, problems, criteria.mean_variance(rho), kind, at)
 
 
-def _listed(problems: Problem | Sequence[Problem]) -> list[Problem]:
+def listed_problems(problems: Problem | Sequence[Problem]) -> list[Problem]:
+    """One problem or several as a list."""
     return [problems] if isinstance(problems, Problem) else list(problems)
 
 
-def _check_same(result: xarray.Dataset, listed: list[Problem]) -> None:
-    """Refuse other problems than those that were simulated, or in another order."""
+def checkpoint_pulls(result: xarray.Dataset) -> xarray.DataArray:
+    """The pulls at the checkpoints, if the result holds them."""
+    if "checkpoint_pulls" not in result:
+        raise ValueError(
+            "result holds no pulls at its checkpoints: run simulate with record=('pulls',)"
+        )
+    return result.checkpoint_pulls
+
+
+def simulated_problems(
+    result: xarray.Dataset, problems: Problem | Sequence[Problem]
+) -> list[Problem]:
+    """The problems as a list, if they are those that were simulated, in the same order."""
+    listed = listed_problems(problems)
     if len(listed) != result.sizes["problem"]:
         raise ValueError(
             f"problems must be the {result.sizes['problem']} that were simulated, got {len(listed)}"
@@ -194,6 +200,7 @@ def _check_same(result: xarray.Dataset, listed: list[Problem]) -> None:
                 f"problems must be those that were simulated, in the same order; number {j}, "
                 f"{problem.name!r}, has other means"
             )
+    return listed
 
 
 def _values(result: xarray.Dataset, rows: list[np.ndarray]) -> xarray.DataArray:

@@ -28,7 +28,7 @@ from papermill.exceptions import strip_color
 from . import front_page, notebooks
 from .claims import count_verdicts
 from .notebooks import Notebook, Parameter
-from .outputs import replace_folder_when_done
+from .outputs import read_table, replace_folder_when_done
 
 __all__ = ["build"]
 
@@ -248,10 +248,7 @@ def _claims_of_run(out: Path) -> pandas.DataFrame | None:
     path = out / "numbers" / "10_claims.csv"
     if not path.exists():
         return None
-    try:
-        table = pandas.read_csv(path, dtype=str, keep_default_na=False)
-    except ValueError as error:  # empty, torn or not text
-        raise ValueError(f"{path} cannot be read as a table: {error}") from None
+    table = read_table(path)
     for name in ("key", "verdict"):
         if name not in table:
             columns = ", ".join(table.columns)

@@ -109,12 +109,12 @@ def simulate(
     >>> result.theoretical_regret.dims
     ('policy', 'problem', 'run', 'checkpoint')
     """
-    problems = _problems(problems)
+    problems = checked_problems(problems)
     policies = _policies(policies)
     k = problems[0].n_arms
     horizon = _validate.whole("horizon", horizon, k, 2**31 - 1)
     runs = _validate.whole("runs", runs, 1, 2**32 - 1)
-    seed = _seed(seed)
+    seed = checked_seed(seed)
     threads = _threads(threads)
     record = _record(record, k)
     steps = _checkpoints(checkpoints, horizon)
@@ -164,7 +164,7 @@ def _several(name: str, given: object, kind: type, wanted: str) -> list:
     return listed
 
 
-def _problems(problems: Problem | Sequence[Problem]) -> list[Problem]:
+def checked_problems(problems: Problem | Sequence[Problem]) -> list[Problem]:
     listed = _several("problems", problems, Problem, "marab_lib.problems.Problem objects")
     sizes = sorted({problem.n_arms for problem in listed})
     if len(sizes) > 1:
@@ -182,7 +182,7 @@ def _policies(policies: Policy | Sequence[Policy]) -> list[Policy]:
     return listed
 
 
-def _seed(seed: int | np.random.Generator) -> int:
+def checked_seed(seed: int | np.random.Generator) -> int:
     if isinstance(seed, np.random.Generator):
         return int(seed.integers(2**63))
     return _validate.whole("seed", seed, 0)

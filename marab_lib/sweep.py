@@ -18,11 +18,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import nbformat
-
 from . import _work, data, notebooks
 from .notebooks import CellError, Notebook, Parameter
-from .outputs import replace_folder_when_done, replace_when_done
+from .outputs import read_table, replace_folder_when_done, replace_when_done
 
 if TYPE_CHECKING:
     import pandas
@@ -104,7 +102,7 @@ def _name_folder(executed: Path, part: Path, folder: Path) -> None:
 @cache
 def _code(path: Path, changed: int) -> list[str]:
     """The code cells of a notebook as it was changed last: read once, not once a point."""
-    cells = nbformat.read(path, as_version=4).cells
+    cells = notebooks.read(path).cells
     return [cell.source for cell in cells if cell.cell_type == "code"]
 
 
@@ -240,10 +238,7 @@ def _read(point: Point, name: str) -> tuple[pandas.DataFrame, int]:
     path = point.folder / "numbers" / name
     if not path.exists():
         return pandas.DataFrame(), 0
-    try:
-        table = pandas.read_csv(path, dtype=str, keep_default_na=False)
-    except ValueError as error:  # empty, torn or not text
-        raise ValueError(f"{path} cannot be read as a table: {error}") from None
+    table = read_table(path)
     unnamed = list(itertools.takewhile(lambda c: c.startswith("Unnamed: "), table.columns))
     rows = {column: f"row {i}" if i > 1 else "row" for i, column in enumerate(unnamed, 1)}
     return table.rename(columns=rows), max(1, len(unnamed))

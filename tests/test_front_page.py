@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from marab_lib import claims, front_page
+from marab_lib.statements.evidence import Evidence
 from marab_lib.statements.rules import Verdict
 
 
@@ -73,9 +74,24 @@ def test_judge_tells_each_verdict_from_made_up_evidence():
         claim("c", -1.0),
         claims.Claim("d", "here", "text", reason="not given"),
     ]
-    judged = claims.judge(None, listed)
+    evidence = Evidence()
+    judged = claims.judge(evidence, listed)
     assert judged["verdict"].tolist() == [str(v) for v in Verdict]
     assert judged.loc["d", "statistic"] == "not given"
+    assert judged["decides"].tolist() == ["", "x: -1, asked for > 0", "x: -1, asked for > 0", ""]
+    found = claims.findings(evidence, listed)
+    assert found.index.tolist() == ["a", "b", "b", "c", "d"]
+    assert found["finding is"].tolist() == ["for", "for", "against", "against", ""]
+    assert found["verdict"].tolist()[2] == ""  # claim and verdict stand in the first row
+    assert found.loc["d", "finding"] == "not given"
+
+
+def test_findings_are_made_once_from_each_evidence():
+    made = []
+    claim = claims.Claim("a", "here", "text", lambda e: made.append(e) or [])
+    one, other = Evidence(), Evidence()
+    assert [claim.found(e) for e in (one, one, other)] == [[], [], []]
+    assert made == [one, other]
 
 
 @pytest.mark.parametrize("sections", [("x",), ("3",)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from ..chunks import by_chunks
 from ..policies import UCB, ExpExp, Policy
 from ..problems import Problem
 from . import analysis, artificial, background, energy, estimator, proof_of_concept
-from .rules import Findings
+from .rules import Finding, Findings
 
 if TYPE_CHECKING:
     import xarray
@@ -104,6 +104,13 @@ class Evidence:
         self.runs = _validate.whole("runs", runs, 10)
         self.seed = _validate.whole("seed", seed, 0)
         self.threads = threads
+        self._made: dict[Callable, list[Finding]] = {}
+
+    def once(self, make: Callable[[Evidence], list[Finding]]) -> list[Finding]:
+        """What a function finds in this evidence: made when it is first asked for, then kept."""
+        if make not in self._made:
+            self._made[make] = list(make(self))
+        return self._made[make]
 
     # --- section 2 ---
 
