@@ -100,20 +100,20 @@ def paired_differences(axes: Axes, table: pandas.DataFrame) -> Axes:
         axes.plot(row.difference, place, ms=4.5, **style)
         axes.hlines(place, row.low, row.high, color=style["color"], lw=1.4)
     axes.axvline(0, color="k", lw=0.8, ls=":")
-    _scale_both_signs(axes, others[["difference", "low", "high"]].abs().to_numpy())
+    _scale_both_signs(axes, others["difference"], others["low"].min(), others["high"].max())
     references = set(table["policy"]) - set(others["policy"]) or {"the reference"}
     axes.set_xlabel(f"regret less that of {min(references).split('(')[0]}")
     return axes
 
 
-def _scale_both_signs(axes: Axes, sizes: np.ndarray) -> None:
+def _scale_both_signs(axes: Axes, differences: pandas.Series, low: float, high: float) -> None:
     """Linear up to the power of ten below the least difference, logarithmic beyond, few ticks."""
-    differences = sizes[:, 0][sizes[:, 0] > 0]
-    if differences.size == 0:
+    sizes = differences.abs()[differences != 0]
+    if sizes.empty:
         return
-    first, last = (math.floor(math.log10(x)) for x in (differences.min(), sizes.max()))
+    first, last = (math.floor(math.log10(x)) for x in (sizes.min(), max(-low, high)))
     axes.set_xscale("symlog", linthresh=10.0**first)
-    decades = range(first + 1, last + 1) or [first]
-    powers = 10.0 ** np.array(decades[:: max(1, len(decades) // 4)])
-    axes.set_xticks([*-powers[::-1], 0.0, *powers])
+    powers = 10.0 ** np.arange(last, first - 1, -math.ceil((last - first + 1) / 3))
+    ticks = np.concatenate([-powers, [0.0], powers])
+    axes.set_xticks(ticks[(ticks >= min(low, 0)) & (ticks <= max(high, 0))])
     axes.xaxis.set_minor_locator(NullLocator())
