@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import re
 import sys
 import time
 from collections.abc import Callable
-from decimal import Decimal
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -18,19 +17,21 @@ import yaml
 
 from . import notebooks, sweep
 from .notebooks import CellError, Notebook
+from .outputs import free_or_folder
 
 INTERRUPTED = 130  # exit status of a program that Ctrl-C ended
 UNREAD = 141  # and of one whose output nobody reads any more
-_NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)e[-+]?\d{1,3}", re.IGNORECASE)
+_NO_OPTION = "\0"  # before a negative number on its way through argparse
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     parser = _parser()
-    given = parser.parse_args(list(map(_plain, sys.argv[1:] if arguments is None else arguments)))
+    arguments = sys.argv[1:] if arguments is None else arguments
+    given = parser.parse_args(list(map(_no_option, arguments)))
     try:
         if getattr(given, "out", None):
-            _check_out(given.out)
+            free_or_folder("--out", given.out)
         status = given.command(given)
         sys.stdout.flush()
         return status
@@ -47,17 +48,23 @@ def main(arguments: list[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def _plain(argument: str) -> str:
-    """-1e-3 as -0.001: argparse takes the first for an option."""
-    return format(Decimal(argument), "f") if _NEGATIVE.fullmatch(argument) else argument
+def _no_option(argument: str) -> str:
+    """Mark a negative number: argparse would take -1e-3 and -inf for options."""
+    if argument.startswith("-"):
+        with suppress(ValueError):
+            float(argument)
+            return _NO_OPTION + argument
+    return argument
 
 
-def _check_out(out: Path) -> None:
-    """Refuse a file, or a place below one, before anything is run."""
-    for path in (out, *out.parents):
-        if path.exists() and not path.is_dir():
-            raise ValueError(f"--out must be a folder or a free name, got {str(out)!r}: "
-                             f"{path} is a file")  # fmt: skip
+def _given(argument: str) -> str:
+    return argument.removeprefix(_NO_OPTION)
+
+
+def _folder(argument: str) -> Path:
+    if not argument:  # as a path it would be the current folder
+        raise argparse.ArgumentTypeError("must be the name of a folder, got ''")
+    return Path(argument)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -68,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text, description=text)
         command.set_defaults(command=function)
         command.add_argument(
-            "--notebooks", type=Path, default=notebooks.FOLDER, metavar="DIR",
+            "--notebooks", type=_folder, default=notebooks.FOLDER, metavar="DIR",
             help="folder of the notebooks (default: the project's)",
         )  # fmt: skip
         return command
@@ -83,11 +90,11 @@ def _parser() -> argparse.ArgumentParser:
     command = add(_sweep, "sweep", "run one notebook over a grid; a second call goes on")
     _add_parameters(command)
     command.add_argument(
-        "-g", nargs="+", action="append", default=[], metavar=("PARAMETER", "VALUE"),
+        "-g", nargs="+", type=_given, action="append", default=[], metavar=("PARAMETER", "VALUE"),
         help="values of a parameter, such as -g horizon 500 1000 2000; repeat it for a grid",
     )  # fmt: skip
     command.add_argument(
-        "--out", type=Path, metavar="DIR",
+        "--out", type=_folder, metavar="DIR",
         help="folder for a folder a point and one table of all (default: out/sweeps/NAME)",
     )  # fmt: skip
 
@@ -108,7 +115,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_parameters(command: argparse.ArgumentParser) -> None:
     command.add_argument("name", metavar="NAME", help="its number, name or a part of the name")
     command.add_argument(
-        "-p", nargs=2, action="append", default=[], metavar=("PARAMETER", "VALUE"),
+        "-p", nargs=2, type=_given, action="append", default=[], metavar=("PARAMETER", "VALUE"),
         help='change a parameter, such as -p horizon 4000 or -p alphas "[0.01, 0.2]"',
     )  # fmt: skip
     command.add_argument("-y", metavar="YAML", default="{}", help="parameters as YAML")
@@ -117,7 +124,7 @@ def _add_parameters(command: argparse.ArgumentParser) -> None:
 def _add_out(command: argparse.ArgumentParser, default: str, text: str) -> None:
     command.add_argument(
         "--out",
-        type=Path,
+        type=_folder,
         default=Path(default),
         metavar="DIR",
         help=f"{text} (default: {default})",
@@ -151,8 +158,7 @@ def _run(given: argparse.Namespace) -> int:
 
 def _sweep(given: argparse.Namespace) -> int:
     notebook = notebooks.pick(given.name, notebooks.find(given.notebooks))
-    out = given.out or Path("out", "sweeps", notebook.name)
-    _check_out(out)
+    out = given.out or free_or_folder("--out", Path("out", "sweeps", notebook.name))
     names = [name for name, *_ in given.g]
     for name in names:
         if names.count(name) > 1:
@@ -190,6 +196,8 @@ def _reproduce(given: argparse.Namespace) -> int:
     found = notebooks.find(given.notebooks)
     quick = given.scale == "quick"
     values = {n.name: n.check(n.quick) if quick else {} for n in found}
+    for notebook in found:  # before any is run
+        notebooks.places(notebook, given.out)
 
     def run(notebook: Notebook, bar: dict | bool) -> str:
         notebooks.run(notebook, values[notebook.name], given.out, bar)

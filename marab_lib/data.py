@@ -16,7 +16,7 @@ from . import _validate
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["folder", "published_curves", "read_csv"]
+__all__ = ["folder", "project", "published_curves", "read_csv"]
 
 _FILES = {  # size in bytes and sha256
     "demand.csv": (643_031, "a329b6a3122270be0947c6e70e7fb277fa8ce9dc3bbf780214b25abacd766227"),
@@ -35,9 +35,26 @@ _FILES = {  # size in bytes and sha256
 }
 
 
+def project() -> Path:
+    """The repository that this module lies in, or else the one that the current folder lies in.
+
+    An installed module lies in none: the notebooks and data are no part of it. Where there is no
+    repository at all, it is the folder that the module lies in.
+    """
+    own = Path(__file__).resolve().parents[1]
+    if _is_project(own):
+        return own
+    here = Path.cwd()
+    return next(filter(_is_project, (here, *here.parents)), own)
+
+
+def _is_project(folder: Path) -> bool:
+    return (folder / "data" / "verdicts.csv").is_file()
+
+
 def folder() -> Path:
-    """The folder ``data/`` of the repository that this module lies in."""
-    return Path(__file__).resolve().parents[1] / "data"
+    """The folder ``data/`` of `project`."""
+    return project() / "data"
 
 
 def read_csv(name: str, where: str | os.PathLike | None = None, **options) -> pandas.DataFrame:
@@ -72,8 +89,9 @@ def _read(name: str, where: str | os.PathLike | None) -> str:
         content = path.read_bytes()
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"{path} is missing. The data lie in data/ beside marab_lib: install the repository "
-            "with `pip install -e .`, or give the folder. data/README.md says how to make it again"
+            f"{path} is missing. The data are no part of the installed package: run this in a "
+            "folder of the repository, install that with `pip install -e .`, or give the folder. "
+            "data/README.md says how to make it again"
         ) from None
     found = hashlib.sha256(content).hexdigest()
     if found == digest:

@@ -7,7 +7,6 @@ README has the table that the file gives. So neither can be stale without a fail
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import data, notebooks
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["README", "readme_table", "save_verdicts", "saved_verdicts", "update_readme"]
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+README = data.project() / "README.md"
 _START, _END = "<!-- verdicts: made by marab_lib.front_page -->", "<!-- end of verdicts -->"
 _VERDICTS = "verdicts.csv"
 _SECTIONS = {  # what the section is about, and the notebooks that show it

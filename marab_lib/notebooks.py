@@ -23,7 +23,8 @@ from nbclient.exceptions import DeadKernelError
 from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError, strip_color
 
-from .outputs import replace_when_done
+from . import data
+from .outputs import below, replace_when_done
 
 __all__ = [
     "FOLDER",
@@ -34,13 +35,16 @@ __all__ = [
     "find",
     "load",
     "pick",
+    "places",
     "read",
     "run",
     "save",
+    "without_versions",
 ]
 
-FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
+FOLDER = data.project() / "notebooks"
 _KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+_LANGUAGE = {"name": "python"}
 
 
 @dataclass(frozen=True)
@@ -252,7 +256,10 @@ def find(folder: Path = FOLDER) -> list[Notebook]:
     """
     paths = sorted(folder.glob("[0-9][0-9]_*.ipynb"))
     if not paths:
-        raise LookupError(f"no notebook NN_*.ipynb in {folder}")
+        raise LookupError(
+            f"no notebook NN_*.ipynb in {folder}. The notebooks and their data are no part of the "
+            "installed package: run this in a folder of the repository, or give --notebooks DIR"
+        )
     return [load(path) for path in paths]
 
 
@@ -352,10 +359,13 @@ def _is_run(cell: nbformat.NotebookNode) -> bool:
 
 @contextmanager
 def clean_environment() -> Iterator[None]:
-    """Keep the user's kernels, start-up files and plot backend out of the kernels started here."""
+    """Keep what the user has set out of the kernels that are started here.
+
+    These are kernels, start-up files, the plot backend, and what removes the notebooks' checks.
+    """
     before = dict(os.environ)
     with tempfile.TemporaryDirectory(prefix="marab-") as folder:
-        for name in ("JUPYTER_PATH", "MPLBACKEND", "PYTHONSTARTUP"):
+        for name in ("JUPYTER_PATH", "MPLBACKEND", "PYTHONOPTIMIZE", "PYTHONSTARTUP"):
             os.environ.pop(name, None)
         os.environ.update(JUPYTER_PREFER_ENV_PATH="1", IPYTHONDIR=folder)
         try:
@@ -369,7 +379,7 @@ def _execute(
     notebook: Notebook, values: Mapping[str, object], done: Path, failed: Path, bar
 ) -> None:
     """Run a notebook; it becomes the file `done`, or `failed` if a cell of it failed."""
-    with replace_when_done(done.resolve()) as part, clean_environment():
+    with replace_when_done(done) as part, clean_environment():
         try:
             papermill.execute_notebook(
                 notebook.path.resolve(),
@@ -387,6 +397,24 @@ def _execute(
                 os.replace(part, part_of_failed)
             raise _cell_error(error) from None
     failed.unlink(missing_ok=True)
+
+
+def places(notebook: Notebook, out: Path) -> tuple[Path, Path]:
+    """Where `run` leaves an executed notebook: one that was done, and one that failed.
+
+    Raises
+    ------
+    ValueError
+        If the saved notebooks are there, or a link that may lead to others.
+    """
+    folder = below(out, "notebooks")
+    if folder.exists() and folder.samefile(notebook.path.resolve().parent):
+        raise ValueError(f"out must not be {str(out)!r}: that would replace the saved notebooks")
+    for kind in ("figures", "numbers"):
+        below(out, kind)
+    names = notebook.path.name, f"{notebook.name}.failed.ipynb"
+    done, failed = (below(folder, name) for name in names)
+    return done, failed
 
 
 def run(
@@ -415,17 +443,15 @@ def run(
     Raises
     ------
     ValueError
-        If a parameter is unknown or of the wrong type; nothing has been run then.
+        If a parameter is unknown or of the wrong type, or a place in `out` is a link; nothing has
+        been run then.
     CellError
         If a cell fails. The notebook is kept as ``notebooks/NAME.failed.ipynb``.
     """
-    folder = out.resolve() / "notebooks"
-    if folder == notebook.path.resolve().parent:
-        raise ValueError(f"out must not be {str(out)!r}: that would replace the saved notebooks")
+    done, failed = places(notebook, out)
     if "output_dir" in notebook.parameters():
         values = {"output_dir": str(out.resolve()), **values}
-    done = folder / notebook.path.name
-    _execute(notebook, notebook.check(values), done, _failed(notebook, out), progress_bar)
+    _execute(notebook, notebook.check(values), done, failed, progress_bar)
     return done
 
 
@@ -450,13 +476,16 @@ def save(notebook: Notebook, out: Path, progress_bar: bool | dict = False) -> bo
 
     Raises
     ------
+    ValueError
+        If the place in `out` is a link.
     CellError
         If a cell fails, or writes to stderr: a warning or a progress bar has no place in a saved
         notebook. It then stays as it is.
     """
+    failed = below(out, "notebooks", f"{notebook.name}.failed.ipynb")
     with tempfile.TemporaryDirectory(prefix="marab-") as folder:
         done = Path(folder) / notebook.path.name
-        _execute(notebook, {}, done, _failed(notebook, out), progress_bar)
+        _execute(notebook, {}, done, failed, progress_bar)
         executed = nbformat.read(done, as_version=4)
     saved = nbformat.read(notebook.path, as_version=4)
     for cell, result in zip(saved.cells, executed.cells, strict=True):
@@ -468,10 +497,6 @@ def save(notebook: Notebook, out: Path, progress_bar: bool | dict = False) -> bo
     with replace_when_done(notebook.path) as part:
         part.write_text(text, encoding="utf-8")
     return True
-
-
-def _failed(notebook: Notebook, out: Path) -> Path:
-    return out.resolve() / "notebooks" / f"{notebook.name}.failed.ipynb"
 
 
 def _take_outputs(cell: nbformat.NotebookNode, result: nbformat.NotebookNode) -> None:
@@ -488,7 +513,22 @@ def _take_outputs(cell: nbformat.NotebookNode, result: nbformat.NotebookNode) ->
 
 
 def _kept_metadata(metadata: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    kept = {"kernelspec": _KERNEL, "language_info": {"name": "python"}}
+    kept = {"kernelspec": _KERNEL, "language_info": _LANGUAGE}
     if "marab" in metadata:
         kept["marab"] = metadata.marab
     return nbformat.from_dict(kept)
+
+
+def without_versions(model: Mapping[str, object], **_: object) -> None:
+    """Leave the language's version out of a notebook that JupyterLab saves.
+
+    JupyterLab takes it from the kernel and saves it, also in a notebook that was only opened. For
+    Jupyter's option ``ContentsManager.pre_save_hook``.
+
+    Parameters
+    ----------
+    model : mapping
+        What is to be saved, in the form of Jupyter's contents; changed in place.
+    """
+    if model["type"] == "notebook" and "language_info" in model["content"]["metadata"]:
+        model["content"]["metadata"]["language_info"] = dict(_LANGUAGE)

@@ -20,11 +20,58 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Outputs",
+    "below",
+    "free_or_folder",
     "load_dataset",
     "replace_folder_when_done",
     "replace_when_done",
     "save_dataset",
 ]
+
+
+def free_or_folder(name: str, given: str | os.PathLike) -> Path:
+    """A path that is a folder, or can become one.
+
+    Raises
+    ------
+    ValueError
+        Naming the argument, if the path is empty, or a file or below one.
+
+    Examples
+    --------
+    >>> free_or_folder("store", "")
+    Traceback (most recent call last):
+    ValueError: store must be a folder or a free name, got ''
+    """
+    wanted = f"{name} must be a folder or a free name, got {str(given)!r}"
+    if not os.fspath(given):
+        raise ValueError(wanted)
+    for place in (Path(given), *Path(given).parents):
+        if (place.exists() or place.is_symlink()) and not place.is_dir():
+            what = "a file" if place.exists() else "a link that leads nowhere"
+            raise ValueError(f"{wanted}: {place} is {what}")
+    return Path(given)
+
+
+def below(folder: str | os.PathLike, *names: str) -> Path:
+    """The place of a result in an output folder; no link below that folder leads out of it.
+
+    Raises
+    ------
+    ValueError
+        Naming the link, if there is one.
+
+    Examples
+    --------
+    >>> below("out", "numbers", "06_table.csv") == Path("out", "numbers", "06_table.csv").absolute()
+    True
+    """
+    path = Path(folder).resolve()  # this one may be a link: its user has named it
+    for name in names:
+        path = path / name
+        if path.is_symlink():
+            raise ValueError(f"{path} must be no link, since results are written there: remove it")
+    return path
 
 
 @contextmanager
@@ -43,6 +90,7 @@ def replace_when_done(path: str | os.PathLike) -> Iterator[Path]:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
+    part.unlink(missing_ok=True)  # whatever it is, it is not written through
     try:
         yield part
         os.replace(part, path)
@@ -139,20 +187,32 @@ def load_dataset(path: str | os.PathLike) -> xarray.Dataset:
 class Outputs:
     """The output folder of one notebook; with an empty folder name nothing is written.
 
+    Links below the folder are not followed, but refused.
+
     Parameters
     ----------
     folder : str
         Folder for the files, made when needed, or "".
     prefix : str
         First part of every file name, such as "06" for notebook 06.
+
+    Raises
+    ------
+    RuntimeError
+        Where ``python -O`` or PYTHONOPTIMIZE has removed the checks of the notebook.
     """
 
     def __init__(self, folder: str, prefix: str) -> None:
+        if not __debug__:
+            raise RuntimeError(
+                "the checks of a notebook are assertions, which python -O or PYTHONOPTIMIZE "
+                "removes: start Python without -O and with PYTHONOPTIMIZE unset"
+            )
         self.folder = Path(folder) if folder else None
         self.prefix = prefix
 
     def _path(self, kind: str, name: str, suffix: str) -> Path:
-        return self.folder / kind / f"{self.prefix}_{name}{suffix}"
+        return below(self.folder, kind, f"{self.prefix}_{name}{suffix}")
 
     def figure(self, figure: matplotlib.figure.Figure, name: str) -> None:
         """Write a figure as PNG and PDF to ``figures/``."""

@@ -3,6 +3,9 @@
 Sphinx with MyST-NB makes the pages; it runs no notebook. MathJax comes from the Python package
 sphinx-mathjax-offline and is copied beside the pages.
 
+All text that is not the site's own goes through `_text` or `_code`, and HTML is no Markdown here: a
+parameter, a title or a key stays what it is.
+
 The verdicts and texts are those of the published run. So a page of a run with other parameters says
 at its top that its numbers are others.
 """
@@ -11,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import html
 import io
 import math
 import re
@@ -28,7 +32,7 @@ from papermill.exceptions import strip_color
 from . import front_page, notebooks
 from .claims import count_verdicts
 from .notebooks import Notebook, Parameter
-from .outputs import read_table, replace_folder_when_done
+from .outputs import below, read_table, replace_folder_when_done
 
 __all__ = ["build"]
 
@@ -55,12 +59,14 @@ _SETTINGS = {
     "nb_ipywidgets_js": {},  # would be loaded from elsewhere; static figures stand in
     "myst_enable_extensions": ["amsmath", "dollarmath"],
     "myst_heading_anchors": 3,
+    "myst_disable_syntax": ["html_block", "html_inline"],
     "suppress_warnings": ["myst.header"],
     # One script that holds all glyphs: browsers load no fonts for a page that is opened as a file.
     "mathjax_path": _MATHJAX,
     "mathjax3_config": {"options": {"enableMenu": False}},
 }
 _PUBLISHED = "As in the README; from the saved notebooks with their own parameters."
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _HEADING = re.compile(r"^# .*$", re.MULTILINE)
 _CSS = """\
 .bd-main .bd-content .bd-article-container { max-width: 65rem; }
@@ -99,7 +105,7 @@ def build(out: Path, folder: Path = notebooks.FOLDER) -> tuple[Path, list[str]]:
         If the packages of the extra ``report`` are not installed, or a notebook or the table of
         claims cannot be read; the message names the file.
     NotADirectoryError
-        If ``out/report`` is a file.
+        If ``out/report`` is a file; ValueError if it is a link.
     """
     if missing := [name for name in _NEEDED if util.find_spec(name) is None]:
         raise ValueError(
@@ -108,7 +114,7 @@ def build(out: Path, folder: Path = notebooks.FOLDER) -> tuple[Path, list[str]]:
     shown = [_Page(notebook, out) for notebook in notebooks.find(folder)]
     # The target first: a place that cannot be written to is seen before Sphinx has run.
     with (
-        replace_folder_when_done(out / "report") as part,
+        replace_folder_when_done(below(out, "report")) as part,
         tempfile.TemporaryDirectory(prefix="marab-") as scratch,
     ):
         source, made = Path(scratch) / "source", Path(scratch) / "site"
@@ -125,11 +131,11 @@ class _Page:
         self.notebook = notebook
         done = out / "notebooks" / notebook.path.name
         failed = done.with_suffix(".failed.ipynb")
-        self.path, self.state = notebook.path, "as saved"
+        self.path, self.state = notebook.path, _Markdown("as saved")
         if done.exists():
-            self.path, self.state = done, "run anew"
+            self.path, self.state = done, _Markdown("run anew")
         if failed.exists():
-            self.path, self.state = failed, "**failed**"
+            self.path, self.state = failed, _Markdown("**failed**")
         self.content = notebooks.read(self.path)
         self._run = self.content.metadata.get("papermill") or {}
 
@@ -153,13 +159,15 @@ class _Page:
 
     def row(self) -> list[str]:
         n = self.notebook
-        link = f"[{n.title}](notebooks/{n.name}.ipynb)"
+        link = _Markdown(f"[{_text(n.title)}](notebooks/{n.name}.ipynb)")
         return [link, n.section, self.run_time(), self.state, _listed(self.changed())]
 
     def shown(self) -> nbformat.NotebookNode:
         """The notebook, with a note below its title if its parameters are not the defaults."""
+        content = copy.deepcopy(self.content)
+        content.cells = [cell for cell in content.cells if not _is_of_papermill(cell)]
         if not (changed := self.changed()):
-            return self.content
+            return content
         quick = changed == self._not_defaults(self.notebook.quick)
         size = "a smaller run than" if quick else "another run than"
         note = (
@@ -167,7 +175,6 @@ class _Page:
             "numbers and verdicts differ from the README's; the text, such as that under \"What we "
             'learned", refers to the published run.\n```'
         )
-        content = copy.deepcopy(self.content)
         for cell in content.cells:
             if cell.cell_type == "markdown" and _HEADING.search(cell.source):
                 cell.source = _HEADING.sub(lambda found: f"{found[0]}\n\n{note}", cell.source, 1)
@@ -183,8 +190,30 @@ def _default(parameter: Parameter) -> object:
         return None
 
 
-def _listed(changed: Mapping[str, object]) -> str:
-    return ", ".join(f"`{name} = {value!r}`" for name, value in changed.items())
+def _is_of_papermill(cell: nbformat.NotebookNode) -> bool:
+    """Whether it is a sentence in HTML that papermill adds where a cell failed."""
+    return "papermill-error-cell-tag" in cell.metadata.get("tags", [])
+
+
+class _Markdown(str):
+    """A text that is Markdown already; `_table` takes any other as it stands."""
+
+
+def _text(value: object) -> str:
+    """Any text as Markdown that shows just this text, in one line."""
+    return _PUNCTUATION.sub(r"\\\1", " ".join(str(value).split()))
+
+
+def _code(text: str) -> str:
+    """Any text as Markdown for code, in one line."""
+    text = " ".join(text.split())
+    ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    pad = " " if "`" in text else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}"
+
+
+def _listed(changed: Mapping[str, object]) -> _Markdown:
+    return _Markdown(", ".join(_code(f"{name} = {value!r}") for name, value in changed.items()))
 
 
 # --- pages --------------------------------------------------------------------------------
@@ -264,7 +293,7 @@ def _about_run(shown: list[_Page], run: pandas.DataFrame, published: pandas.Data
     other = run.index[run["verdict"] != published["verdict"].reindex(run.index)]
     if other.empty:
         return f"{text} No verdict differs from the published one."
-    return f"{text} Not as published: {', '.join(other)}."
+    return f"{text} Not as published: {', '.join(map(_text, other))}."
 
 
 def _counts(verdicts: pandas.DataFrame) -> str:
@@ -273,10 +302,19 @@ def _counts(verdicts: pandas.DataFrame) -> str:
 
 def _table(table: pandas.DataFrame) -> str:
     """A Markdown table."""
-    columns = list(map(str, table.columns))
-    rows = [[str(value).replace("|", "\\|") for value in row] for row in table.to_numpy()]
+    columns = list(map(_text, table.columns))
+    rows = [list(map(_cell, row)) for row in table.to_numpy()]
     lines = [columns, ["---"] * len(columns), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(value: object) -> str:
+    return value.replace("|", "\\|") if isinstance(value, _Markdown) else _text(value)
+
+
+def _escape_for_theme(app, pagename: str, template: str, context: dict, doctree) -> None:
+    """The theme puts a page's title into the page as it is."""
+    context["pagetitle"] = html.escape(context.get("pagetitle", ""))
 
 
 def _run_sphinx(source: Path, target: Path, doctrees: Path) -> list[str]:
@@ -290,5 +328,6 @@ def _run_sphinx(source: Path, target: Path, doctrees: Path) -> list[str]:
             source, None, target, doctrees, "html", _SETTINGS,
             status=None, warning=found, freshenv=True,
         )  # fmt: skip
+        app.connect("html-page-context", _escape_for_theme, priority=900)  # after the theme's own
         app.build()
     return strip_color(found.getvalue()).replace(f"{source}/", "").splitlines()

@@ -17,6 +17,7 @@ from . import _kernels, _validate, _work, risk
 from ._jit import source_digest
 from ._own import from_outside, with_checks
 from .arms import stream_key
+from .outputs import free_or_folder
 from .policies import Policy
 from .problems import Problem
 
@@ -214,6 +215,8 @@ def _check_places(client: object, store: object) -> None:
         raise TypeError(f"client must be a distributed.Client, got {client!r}")
     if store is not None and not isinstance(store, (str, os.PathLike)):
         raise TypeError(f"store must be a path, got {store!r}")
+    if store is not None:
+        free_or_folder("store", store)
 
 
 def _checkpoints(checkpoints: int | Sequence[int] | None, horizon: int) -> np.ndarray:

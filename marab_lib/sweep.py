@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from . import _work, data, notebooks
 from .notebooks import CellError, Notebook, Parameter
-from .outputs import read_table, replace_folder_when_done, replace_when_done
+from .outputs import below, read_table, replace_folder_when_done, replace_when_done
 
 if TYPE_CHECKING:
     import pandas
@@ -89,7 +89,7 @@ class Point:
     def _keep_failed(self, part: Path) -> None:
         for failed in part.glob("notebooks/*.failed.ipynb"):
             _name_folder(failed, part, self.folder)
-            with replace_when_done(self.folder / "notebooks" / failed.name) as kept:
+            with replace_when_done(below(self.folder, "notebooks", failed.name)) as kept:
                 os.replace(failed, kept)
 
 
@@ -135,7 +135,8 @@ def points(
     ------
     ValueError
         If a parameter is unknown, has no value, one of another type, or one twice; if it is both
-        in the grid and fixed; or if it is the output folder, which a sweep sets itself.
+        in the grid and fixed; if it is the output folder, which a sweep sets itself; or if a place
+        in `out` is a link.
 
     Examples
     --------
@@ -156,9 +157,12 @@ def points(
     if not typed:
         raise ValueError("the grid must have at least one parameter, got none")
     places = [dict(zip(typed, p, strict=True)) for p in itertools.product(*typed.values())]
+    for name in ("sweep.csv", "sweep.part.csv", "tables", "tables.part"):  # for `gather`
+        below(out, name)
     return [
-        Point(notebook, place, {**fixed, **place}, out / "points" / _folder({**fixed, **place}))
+        Point(notebook, place, values, below(out, "points", _folder(values)))
         for place in places
+        for values in [{**fixed, **place}]
     ]
 
 
@@ -206,7 +210,7 @@ def gather(points: Sequence[Point], out: Path) -> pandas.DataFrame:
     Raises
     ------
     ValueError
-        If a table of a point cannot be read; the message names the file.
+        If a table of a point cannot be read, or a place in `out` is a link; the message names it.
     """
     import pandas
 
@@ -216,18 +220,19 @@ def gather(points: Sequence[Point], out: Path) -> pandas.DataFrame:
     names = sorted({path.name for point in done for path in point.folder.glob("numbers/*.csv")})
     tables = {name: _joined(done, name) for name in names}
     for name, table in tables.items():
-        with replace_when_done(out / f"tables{part}" / name) as file:
+        with replace_when_done(below(out, f"tables{part}", name)) as file:
             table.to_csv(file, index=False)
     parameters = list(points[0].place) if points else []
     columns = [*parameters, "table", "row", "quantity", "value"]
     long = [_long(point, Path(name).stem, name, columns) for point in done for name in names]
     result = pandas.concat([pandas.DataFrame(columns=columns, dtype=str), *long])
-    with replace_when_done(out / f"sweep{part}.csv") as file:
+    path = below(out, f"sweep{part}.csv")
+    with replace_when_done(path) as file:
         result.to_csv(file, index=False)
     if not part:
         (out / "sweep.part.csv").unlink(missing_ok=True)
     result = result.reset_index(drop=True)
-    result.attrs = {"path": out / f"sweep{part}.csv", "points": len(done)}
+    result.attrs = {"path": path, "points": len(done)}
     return result
 
 

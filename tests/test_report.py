@@ -1,5 +1,6 @@
 """The static site: what is shown, and that it needs no network."""
 
+import html
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -213,6 +214,38 @@ def test_nothing_is_loaded_from_elsewhere(site):
     page.write_text('<script src="https://example.org/x.js"></script>')
     assert from_elsewhere(site) == ["elsewhere.html: https://example.org/x.js"]
     page.unlink()
+
+
+PLANTED = "<script>planted()</script> <b>bold</b> `a` *b* | [c](d) $e$ {math}`f`"
+BROKEN = "```\n\n```{raw} html\n<b>raw</b>\n```\n\n"
+
+
+def test_text_from_outside_is_shown_as_it_is(write_notebook, tmp_path):
+    """In a title, a parameter, an error, a claim; nothing of it becomes HTML or Markdown."""
+    path = write_notebook("01_odd", f"raise ValueError({PLANTED!r})")
+    content = nbformat.read(path, as_version=4)
+    content.cells[0].source = "# <script>planted()</script> <b>bold</b> title\n\n<b>bold</b>\n"
+    nbformat.write(content, path)
+    places = ["--notebooks", str(tmp_path / "notebooks"), "--out", str(tmp_path / "out")]
+    assert main(["run", "1", "-p", "name", PLANTED + BROKEN, *places]) == 1
+    first = front_page.saved_verdicts().index[0]
+    keys = f'{first},A,holds\n"{PLANTED}","{BROKEN}{PLANTED}",holds\n'
+    (tmp_path / "out" / "numbers").mkdir()
+    (tmp_path / "out" / "numbers" / "10_claims.csv").write_text(f"key,claim,verdict\n{keys}")
+    page, flaws = report.build(tmp_path / "out", tmp_path / "notebooks")
+    assert flaws == []
+    pages = {p.stem: p.read_text(encoding="utf-8") for p in page.parent.rglob("*.html")}
+    for text_of_page in pages.values():
+        assert "<script>planted" not in text_of_page
+        assert "<b>" not in text_of_page
+    shown = {name: html.unescape(re.sub("<[^>]*>", "", p)) for name, p in pages.items()}
+    line = re.sub(r"\s+", " ", shown["index"])
+    assert line.count("<script>planted()</script> <b>bold</b> title") >= 2  # contents and table
+    assert f"name = {' '.join(repr(PLANTED + BROKEN).split())}" in line
+    line = re.sub(r"\s+", " ", shown["claims"])
+    assert line.count(PLANTED) == 3  # key and claim in the table, key among what differs
+    assert f"{' '.join(BROKEN.split())} {PLANTED}" in line
+    assert PLANTED in shown["01_odd"]
 
 
 def test_a_dead_link_is_reported_and_a_new_site_takes_the_place_of_the_old(
