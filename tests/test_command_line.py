@@ -1,6 +1,7 @@
 """The command line and the runner, on small notebooks made here."""
 
 import json
+import math
 import os
 import re
 import signal
@@ -12,7 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from marab_lib import notebooks
+from marab_lib import notebooks, sweep
 from marab_lib.__main__ import INTERRUPTED, UNREAD, main
 from marab_lib.notebooks import Parameter
 
@@ -151,6 +152,57 @@ def test_a_place_that_cannot_be_written_to_is_no_traceback(write_notebook, tmp_p
     assert (tmp_path / "out" / "report").read_text() == "mine"
 
 
+COMMANDS = {
+    "run": ["run", "1"],
+    "reproduce": ["reproduce"],
+    "save": ["save", "1"],
+    "sweep": ["sweep", "1", "-g", "horizon", "5"],
+    "report": ["report"],
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "link"),
+    [
+        ("run", "notebooks"),
+        ("run", "notebooks/01_show.ipynb"),
+        ("run", "notebooks/01_show.failed.ipynb"),
+        ("run", "figures"),
+        ("reproduce", "notebooks"),
+        ("reproduce", "notebooks/02_show.ipynb"),
+        ("reproduce", "numbers"),
+        ("save", "notebooks"),
+        ("save", "notebooks/01_show.failed.ipynb"),
+        ("sweep", "points"),
+        ("sweep", "sweep.csv"),
+        ("sweep", "tables"),
+        ("report", "report"),
+    ],
+)
+def test_a_link_in_out_is_refused_before_anything_is_run(
+    write_notebook, run, tmp_path, capsys, command, link
+):
+    """It might lead to the saved notebooks, or to any file."""
+    for name in ("01_show", "02_show"):
+        write_notebook(name, f"open({str(tmp_path / 'mark')!r}, 'w').close()")
+    saved = {path: path.read_bytes() for path in (tmp_path / "notebooks").iterdir()}
+    place = tmp_path / "out" / link
+    place.parent.mkdir(parents=True)
+    leads = tmp_path / "notebooks" / ("02_show.ipynb" if "." in link else "")
+    place.symlink_to(leads)
+    assert run(*COMMANDS[command]) == 2
+    assert f"{place} must be no link" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in (tmp_path / "notebooks").iterdir()} == saved
+    assert not (tmp_path / "mark").exists()
+
+
+@pytest.mark.parametrize("option", ["--out", "--notebooks"])
+def test_no_name_is_no_folder(run, capsys, option):
+    with pytest.raises(SystemExit, match="2"):
+        main(["run", "1", option, ""])
+    assert f"argument {option}: must be the name of a folder, got ''" in capsys.readouterr().err
+
+
 @pytest.mark.skipif(os.name == "nt", reason="POSIX pipes")
 def test_a_list_that_nobody_reads_ends_without_a_traceback(write_notebook, tmp_path):
     write_notebook("01_show")
@@ -249,7 +301,18 @@ def test_bad_quick_parameters_stop_all(write_notebook, run, capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("-1e-3", -0.001), ("-1.5E+2", -150.0), ("-.5e1", -5.0), ("-3", -3.0)]
+    ("text", "value"),
+    [
+        ("-1e-3", -0.001),
+        ("-1.5E+2", -150.0),
+        ("-.5e1", -5.0),
+        ("-3", -3.0),
+        ("-0.5", -0.5),
+        ("-1_000.5", -1000.5),
+        ("-inf", -math.inf),
+        ("-Infinity", -math.inf),
+        ("inf", math.inf),
+    ],
 )
 def test_a_negative_number_in_any_form_is_a_value(write_notebook, run, monkeypatch, text, value):
     write_notebook("01_show", SHOW)
@@ -257,6 +320,20 @@ def test_a_negative_number_in_any_form_is_a_value(write_notebook, run, monkeypat
     monkeypatch.setattr(notebooks, "run", lambda n, values, *_: given.update(values) or n.path)
     assert run("run", "1", "-p", "level", text) == 0
     assert given == {"level": value}
+
+
+def test_negative_numbers_are_values_of_a_grid(write_notebook, run, monkeypatch):
+    write_notebook("01_show", SHOW)
+    seen = []
+    monkeypatch.setattr(sweep.Point, "run", lambda point, _: seen.append(dict(point.values)))
+    assert run("sweep", "1", "-g", "level", "-inf", "-1e-3", "-2", "-p", "name", "-1e2") == 0
+    assert seen == [{"name": "-1e2", "level": x} for x in (-math.inf, -0.001, -2.0)]
+
+
+def test_an_option_is_still_one(run, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        run("run", "1", "-p", "level", "-q")
+    assert "-p: expected 2 arguments" in capsys.readouterr().err
 
 
 # --- running ------------------------------------------------------------------------------
@@ -369,7 +446,8 @@ def test_the_kernel_is_this_python_whatever_the_user_has(
     startup.write_text("print('started')")
     monkeypatch.setenv("PYTHONSTARTUP", str(startup))
     monkeypatch.setenv("MPLBACKEND", "agg")
-    write_notebook("01_where", "import sys\nprint(sys.prefix)", FIGURE)
+    monkeypatch.setenv("PYTHONOPTIMIZE", "2")
+    write_notebook("01_where", "import sys\nprint(sys.prefix)\nassert __debug__", FIGURE)
     assert run("reproduce") == 0
     path = executed(tmp_path)["01_where.ipynb"]
     assert text_of(path) == f"{sys.prefix}\n"
@@ -415,6 +493,26 @@ def is_running(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def test_checks_that_python_removes_are_missed(tmp_path):
+    """In a notebook that is opened by hand; the module itself can be used so."""
+    code = (
+        "import sys\n"
+        "from marab_lib import outputs, policies, problems, simulate\n"
+        "assert sys.exit('assertions are on')\n"
+        "simulate(problems.proof_of_concept(), policies.MIN(), 50, 1, 1)\n"
+        "outputs.Outputs('', '01')\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONOPTIMIZE": "1"},
+    )
+    assert ended.returncode == 1
+    assert "RuntimeError: the checks of a notebook are assertions" in ended.stderr
+    assert "PYTHONOPTIMIZE" in ended.stderr
 
 
 # --- saving -------------------------------------------------------------------------------

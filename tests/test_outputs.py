@@ -11,6 +11,7 @@ import xarray as xr
 from marab_lib import policies, problems, simulate
 from marab_lib.outputs import (
     Outputs,
+    free_or_folder,
     load_dataset,
     replace_folder_when_done,
     replace_when_done,
@@ -116,6 +117,56 @@ def test_what_a_link_leads_to_is_replaced(site, tmp_path):
     replace_site(link)
     assert link.is_symlink()
     assert files(site) == ["new.html"]
+
+
+# --- links and files in the way -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("link", ["numbers", "numbers/06_table.csv"])
+@pytest.mark.parametrize("leads", ["somewhere", "nowhere"])
+def test_a_link_below_the_output_folder_is_refused(tmp_path, link, leads):
+    target = tmp_path / "target"
+    if leads == "somewhere" and link == "numbers":
+        target.mkdir()
+    elif leads == "somewhere":
+        target.write_text("mine")
+    path = tmp_path / "out" / link
+    path.parent.mkdir(parents=True)
+    path.symlink_to(target)
+    with pytest.raises(ValueError, match="must be no link") as error:
+        Outputs(str(tmp_path / "out"), "06").table(pd.DataFrame({"x": [1]}), "table")
+    assert str(path) in str(error.value)
+    assert files(tmp_path / "target") == []
+    assert not target.is_file() or target.read_text() == "mine"
+
+
+def test_the_output_folder_itself_may_be_a_link(tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "out").symlink_to(tmp_path / "disk")
+    Outputs(str(tmp_path / "out"), "06").table(pd.DataFrame({"x": [1]}), "table")
+    assert files(tmp_path / "disk") == ["numbers/06_table.csv"]
+
+
+def test_a_link_in_the_place_of_the_temporary_file_is_not_followed(tmp_path):
+    with replace_when_done(tmp_path / "a.csv") as part:
+        name = part.name
+        part.touch()
+    (tmp_path / "target").write_text("mine")
+    (tmp_path / name).symlink_to(tmp_path / "target")
+    with replace_when_done(tmp_path / "a.csv") as part:
+        part.write_text("new")
+    assert (tmp_path / "target").read_text() == "mine"
+    assert (tmp_path / "a.csv").read_text() == "new"
+
+
+@pytest.mark.parametrize("given", ["", "file", "file/below", "link"])
+def test_what_cannot_become_a_folder_is_named(tmp_path, given):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    path = str(tmp_path / given) if given else ""
+    with pytest.raises(ValueError, match="place must be a folder or a free name") as error:
+        free_or_folder("place", path)
+    assert repr(path) in str(error.value)
 
 
 # --- figures and numbers ------------------------------------------------------------------

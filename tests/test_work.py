@@ -131,6 +131,41 @@ def test_a_damaged_part_is_done_again_and_replaced(tmp_path, how):
     assert files[0].read_bytes() == before[0]
 
 
+def test_a_part_under_the_name_of_another_is_not_believed(tmp_path):
+    """Two calls whose parts have the same form."""
+
+    def play(seed, folder):
+        return simulate(problems.proof_of_concept(), policies.UCB(0.1), 50, 2, seed, store=folder)
+
+    first, second = play(1, tmp_path / "first"), play(2, tmp_path / "second")
+    (renamed,), (part,) = (list((tmp_path / name).iterdir()) for name in ("first", "second"))
+    before = part.read_bytes()
+    part.write_bytes(renamed.read_bytes())
+    xr.testing.assert_identical(play(2, tmp_path / "second"), second)
+    assert not second.equals(first)
+    assert part.read_bytes() == before  # the same arrays and name give the same bytes
+
+
+def test_a_folder_in_the_place_of_a_part_is_named(tmp_path):
+    call(store=tmp_path)
+    part = sorted(tmp_path.iterdir())[1]
+    part.unlink()
+    part.mkdir()
+    with pytest.raises(ValueError, match="store must hold files") as error:
+        call(store=tmp_path)
+    assert str(part) in str(error.value)
+
+
+@pytest.mark.parametrize("given", ["", "file", "file/below"])
+def test_a_store_that_can_be_no_folder_is_refused_first(tmp_path, monkeypatch, given):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("mine")
+    monkeypatch.setattr(MODULE, "_try_out", lambda *_: pytest.fail("has begun"))
+    with pytest.raises(ValueError, match=f"store must be a folder or a free name, got '{given}'"):
+        call(store=given)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
 @pytest.mark.parametrize("threads", [2, 3])
 def test_what_has_begun_at_an_interrupt_is_kept(tmp_path, small_tasks, monkeypatch, threads):
     play, begun, interrupted = MODULE._play, [], threading.Event()
