@@ -12,8 +12,8 @@ PY := $(VENV)/bin/python
 PACKAGES := $(VENV)/.packages
 READY := $(VENV)/.ready
 
-# What would put other packages into this environment, or install it elsewhere.
-unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX
+# What would put other packages into this environment, install it elsewhere, or remove all checks.
+unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX PYTHONOPTIMIZE
 
 .DEFAULT_GOAL := help
 .PHONY: help reproduce report test check lab bench notebooks lock clean
@@ -35,7 +35,8 @@ check: $(READY)  ## ruff: lint and format
 	@$(PY) -m ruff format --check .
 
 lab: $(READY)  ## open JupyterLab on the notebooks
-	@$(PY) -m jupyter lab $(ARGS) notebooks
+	@$(PY) -m jupyter lab --ContentsManager.pre_save_hook=marab_lib.notebooks.without_versions \
+	  $(ARGS) notebooks
 
 bench: $(READY)  ## time a step of every policy
 	@$(PY) benchmarks/bench.py $(ARGS)
@@ -66,16 +67,23 @@ except ImportError as error:
     sys.exit("marab needs pip and venv, but $(PYTHON) has none: %s" % error)
 endef
 export CHECK_PYTHON
+# pip says only that no version matches.
+NO_INDEX := the package index cannot be reached, or lacks a locked version: check the network, the \
+  proxy, and which index pip is set to
+export NO_INDEX
 
 $(PACKAGES): $(LOCK)
 	@$(PYTHON) -c "$$CHECK_PYTHON"
 	@echo "installing the locked packages into $(VENV), which may take some minutes"
 	@$(PYTHON) -m venv --clear --without-pip $(VENV)
 	@sed -n '/^uv==/,/[^\\]$$/p' $(LOCK) > $(VENV)/uv.txt
-	@$(PIP) install --quiet --require-hashes -r $(VENV)/uv.txt && \
+	@{ $(PIP) install --quiet --require-hashes -r $(VENV)/uv.txt && \
 	  env $${PIP_CERT:+SSL_CERT_FILE="$$PIP_CERT"} $${PIP_INDEX_URL:+UV_DEFAULT_INDEX="$$PIP_INDEX_URL"} \
-	    $(VENV)/bin/uv pip install --quiet --python $(PY) --compile-bytecode --require-hashes -r $(LOCK) || \
-	  { echo "uv cannot be used here: pip installs the same files"; $(PIP) install --quiet --require-hashes -r $(LOCK); }
+	    $(VENV)/bin/uv pip install --quiet --python $(PY) --compile-bytecode --require-hashes -r $(LOCK); } 2> $(VENV)/errors || \
+	  { echo "uv cannot be used here: pip installs the same files"; \
+	    $(PIP) install --quiet --require-hashes -r $(LOCK) 2> $(VENV)/errors; } || \
+	  { cat $(VENV)/errors >&2; \
+	    ! grep -qi "connection\|from versions: none" $(VENV)/errors || echo "$$NO_INDEX" >&2; exit 1; }
 	@touch $@
 
 $(READY): $(PACKAGES) pyproject.toml

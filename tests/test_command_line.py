@@ -4,6 +4,7 @@ import json
 import math
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -561,6 +562,47 @@ def test_a_notebook_that_fails_is_not_saved(write_notebook, run, capsys, cell, m
     assert run("save") == 1
     assert message in capsys.readouterr().err
     assert path.read_bytes() == before
+
+
+# --- an installed package -----------------------------------------------------------------
+
+
+def test_an_installed_package_says_where_the_notebooks_are(tmp_path):
+    """A copy that lies in no repository finds one around the current folder, or tells of it."""
+    site = tmp_path / "site"
+    shutil.copytree(
+        Path(notebooks.__file__).parent,
+        site / "marab_lib",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+
+    def command(folder, *arguments):
+        return subprocess.run(
+            [sys.executable, "-P", "-m", "marab_lib", *arguments],
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(site)},
+        )
+
+    for arguments in (["list"], ["run", "6"], ["reproduce"]):
+        ended = command(tmp_path, *arguments)
+        assert ended.returncode == 2
+        assert f"no notebook NN_*.ipynb in {site / 'notebooks'}" in ended.stderr
+        assert "run this in a folder of the repository, or give --notebooks DIR" in ended.stderr
+    for folder in (notebooks.FOLDER.parent, notebooks.FOLDER):
+        ended = command(folder, "list")
+        assert ended.returncode == 0, ended.stderr
+        assert "06_proof_of_concept" in ended.stdout
+    code = "import marab_lib.data as d; print(d.__file__, len(d.published_curves(1, 'a')) > 9)"
+    ended = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=notebooks.FOLDER,
+        env=os.environ | {"PYTHONPATH": str(site)},
+    )
+    assert ended.stdout == f"{site / 'marab_lib' / 'data.py'} True\n"
 
 
 # --- make ---------------------------------------------------------------------------------

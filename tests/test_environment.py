@@ -1,6 +1,11 @@
 """The three descriptions of the environment agree: pyproject.toml, requirements.lock, conda."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
+import tarfile
 import tomllib
 from pathlib import Path
 
@@ -100,6 +105,47 @@ def test_the_lock_has_hashes_and_no_addresses():
     pins = re.findall(r"^[a-z].*", LOCK, re.MULTILINE)
     assert all(pin.endswith("\\") for pin in pins)
     assert not re.search(r"://|file:| @ |^-|/", LOCK, re.MULTILINE)
+
+
+def test_an_index_out_of_reach_is_said_to_be_so(tmp_path):
+    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    closed = {f"PIP_{name}": "http://127.0.0.1:9/simple" for name in ("INDEX_URL", "FIND_LINKS")}
+    closed |= {"PIP_RETRIES": "0", "PIP_CONFIG_FILE": os.devnull, "PIP_CACHE_DIR": str(tmp_path)}
+    ended = subprocess.run(
+        ["make", f"PYTHON={sys.executable}", ".venv/.packages"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | closed,
+        timeout=120,
+    )
+    assert ended.returncode == 2
+    assert "No matching distribution" in ended.stderr  # what pip says of it
+    assert "the package index cannot be reached" in ended.stderr.splitlines()[-2]
+    assert not (tmp_path / ".venv" / ".packages").exists()
+
+
+@pytest.fixture(scope="module")
+def tracked() -> list[str]:
+    listed = subprocess.run(["git", "ls-files", "-z"], capture_output=True, text=True, cwd=ROOT)
+    if listed.returncode != 0:
+        pytest.skip("this is no git repository")
+    return [name for name in listed.stdout.split("\0") if name and (ROOT / name).exists()]
+
+
+def test_the_source_distribution_is_the_repository(tracked, tmp_path):
+    for name in tracked:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    build = "from setuptools import build_meta; build_meta.build_sdist('dist')"
+    done = subprocess.run([sys.executable, "-c", build], capture_output=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (archive,) = (tmp_path / "dist").iterdir()
+    with tarfile.open(archive) as file:
+        found = {m.name.partition("/")[2] for m in file.getmembers() if m.isfile()}
+    made = {"PKG-INFO", "setup.cfg"}
+    assert {n for n in found if not n.startswith("marab_lib.egg-info/")} == {*tracked, *made}
 
 
 def test_versions_agree():
