@@ -515,8 +515,17 @@ def _take_outputs(cell: nbformat.NotebookNode, result: nbformat.NotebookNode) ->
 def _kept_metadata(metadata: nbformat.NotebookNode) -> nbformat.NotebookNode:
     kept = {"kernelspec": _KERNEL, "language_info": _LANGUAGE}
     if "marab" in metadata:
-        kept["marab"] = metadata.marab
+        kept["marab"] = _as_javascript(metadata.marab)
     return nbformat.from_dict(kept)
+
+
+def _as_javascript(value: object) -> object:
+    """1.0 as 1, as JupyterLab writes it: its numbers are all of one type."""
+    if isinstance(value, Mapping):
+        return {key: _as_javascript(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return list(map(_as_javascript, value))
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def without_versions(model: Mapping[str, object], **_: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,8 @@ from urllib.parse import urlsplit
 import pytest
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MAKEFILE = Path(__file__).parents[1] / "Makefile"
+OPTIONS = re.findall(r"jupyter lab (--\S+)", MAKEFILE.read_text(encoding="utf-8"))
 SETTINGS = {  # every cell is in the page, also those out of sight; nothing asks the network
     "notebook-extension/tracker": {"windowingMode": "none"},
     "apputils-extension/notification": {
@@ -134,7 +137,10 @@ class Lab:
 
 @contextmanager
 def lab(folder: Path, context) -> Iterator[Lab]:
-    """Start JupyterLab on a folder, free of the user's own settings; stop it and its kernels."""
+    """Start JupyterLab on a folder, free of the user's own settings; stop it and its kernels.
+
+    Its options are those of `make lab`, and others that keep it within this folder.
+    """
     own = folder.parent / "jupyter"
     for name, content in SETTINGS.items():
         path = own / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
@@ -147,7 +153,7 @@ def lab(folder: Path, context) -> Iterator[Lab]:
         "--port=0", "--ServerApp.terminals_enabled=False", f"--ServerApp.root_dir={folder}",
         "--LabApp.expose_app_in_browser=True", "--LabApp.extension_manager=readonly",
         f"--LabApp.user_settings_dir={own / 'settings'}",
-        f"--LabApp.workspaces_dir={own / 'workspaces'}",
+        f"--LabApp.workspaces_dir={own / 'workspaces'}", *OPTIONS,
     ]  # fmt: skip
     with (folder.parent / "lab.log").open("w") as log:
         process = subprocess.Popen(

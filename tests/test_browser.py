@@ -1,5 +1,7 @@
 """JupyterLab and the static site as people see them: in a real browser of the system's."""
 
+import shutil
+
 import nbformat
 import pytest
 from browser import chromium, find_chromium, foreign, lab
@@ -132,6 +134,21 @@ def small(folder, name: str, *sources: str) -> None:
     kernel = {"display_name": "P", "language": "python", "name": "python3"}
     notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
     nbformat.write(notebook, folder / name)
+
+
+@pytest.mark.parametrize("number", ["01", "06"])
+def test_a_notebook_that_is_only_read_keeps_its_bytes(jupyter, number):
+    """Though it is saved: JupyterLab adds the version of the language, and saves by itself."""
+    saved = notebooks.pick(number, notebooks.find()).path
+    path = jupyter.folder / saved.name
+    shutil.copy(saved, path)
+    before = path.stat().st_mtime_ns
+    page = jupyter.open(path.name)
+    page.wait_for_function("() => panel.model.getMetadata('language_info')?.version")
+    page.evaluate("() => panel.context.save()")
+    assert path.stat().st_mtime_ns > before
+    assert path.read_bytes() == saved.read_bytes()
+    page.close()
 
 
 def test_an_error_is_seen(jupyter):

@@ -1,6 +1,7 @@
 """The saved notebooks: run in order from their defaults, described, stripped; and other runs."""
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -48,6 +49,8 @@ def _flaws_of_the_whole(path: Path, content: nbformat.NotebookNode) -> Iterator[
         yield "it is not in format 4.5"
     if set(content.metadata) != {"kernelspec", "language_info", "marab"}:
         yield f"its metadata are {set(content.metadata)}"
+    if re.search(r"[\d]\.0\b", json.dumps(about)):
+        yield "its metadata have whole numbers with a point, which JupyterLab would remove"
     if content.metadata.get("kernelspec", {}).get("name") != "python3":
         yield "its kernel is not python3"
     if not content.cells[0].source.startswith("# "):
@@ -181,6 +184,18 @@ def test_a_notebook_runs_with_its_quick_parameters(path, tmp_path):
     assert '"name": "stderr"' not in executed
 
 
+def test_what_jupyterlab_saves_names_no_version():
+    full = {"name": "python", "version": "3.11.7", "file_extension": ".py"}
+    content = nbformat.v4.new_notebook(metadata={"language_info": full, "marab": {"minutes": 1}})
+    notebooks.without_versions(model={"type": "notebook", "content": content}, path="a.ipynb")
+    assert content.metadata == {"language_info": {"name": "python"}, "marab": {"minutes": 1}}
+    for other in ({"type": "file", "content": "text"}, {"type": "directory", "content": None}):
+        notebooks.without_versions(model=dict(other), path="a")
+    untold = {"type": "notebook", "content": {"metadata": {}, "cells": []}}
+    notebooks.without_versions(model=untold)
+    assert untold["content"]["metadata"] == {}
+
+
 # --- the checks themselves ----------------------------------------------------------------
 
 
@@ -217,6 +232,7 @@ def parameter(line: str) -> Callable[[nbformat.NotebookNode], None]:
 
 
 FLAWED = {
+    "a whole number with a point": lambda nb: nb.metadata.marab.update(minutes=2.0),
     "not run": lambda nb: nb.cells[4].update(execution_count=None),
     "run out of order": lambda nb: nb.cells[2].update(execution_count=3),
     "an error": lambda nb: nb.cells[4].outputs.append(nbformat.v4.new_output("error")),

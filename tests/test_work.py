@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import types
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -335,6 +337,28 @@ def test_cluster_gives_the_same_bits_though_a_worker_dies(cluster, small_tasks):
     xr.testing.assert_identical(result, call())
     assert calls[-1] == 3 * 3 * 6 * 200
     assert min(pids.values()) not in after.values()
+
+
+def test_the_readme_shows_a_script(tmp_path):
+    """Its lines for a cluster run as a file, which each worker imports again."""
+    pytest.importorskip("distributed")
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    (source,) = re.findall(r"```python\n(from distributed .*?)```", readme, re.DOTALL)
+    small = {
+        "LocalCluster()": "LocalCluster(n_workers=2, host='127.0.0.1', dashboard_address=None)",
+        "artificial(100,": "artificial(2,",
+        "10_000, 100,": "100, 3,",
+    }
+    for given, smaller in small.items():
+        assert source.count(given) == 1
+        source = source.replace(given, smaller)
+    (tmp_path / "script.py").write_text(source + "    print(int(result.pulls.sum()))\n")
+    done = subprocess.run(
+        [sys.executable, "script.py"], capture_output=True, text=True, cwd=tmp_path, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[-1] == str(2 * 2 * 3 * 100)
+    assert len(list((tmp_path / "out" / "long").iterdir())) == 2
 
 
 @pytest.mark.filterwarnings("ignore")
