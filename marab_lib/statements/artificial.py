@@ -187,7 +187,8 @@ def tune(
     by_problem = result.theoretical_regret.mean("run").squeeze("checkpoint")
     mean, error = regret.mean_and_error(by_problem, "problem")
     table = pandas.DataFrame({"regret": mean.to_series(), "standard error": error.to_series()})
-    return table.sort_values("regret", kind="stable")
+    # Candidates that play alike tie but for rounding: they keep the order in which they came.
+    return table.sort_values("regret", key=lambda x: x.round(9), kind="stable")
 
 
 # --- the statements of 5.2.1 ------------------------------------------------------------------
