@@ -1,4 +1,4 @@
-"""The checks of the notebooks as on other processors: `make portable`, which prints a line for each.
+"""The checks of the notebooks as on other processors: `make portable` prints a line for each.
 
 NumPy, OpenBLAS, the C library and Numba choose their code by the processor, and other code gives
 other last bits. Each dialect below tells them, by environment variables, to take the code of
@@ -40,7 +40,16 @@ def check(dialect: str, notebooks: Sequence[Path]) -> subprocess.CompletedProces
     """Run notebooks under a dialect, and compare what they print with what they have saved."""
     threads, variables = DIALECTS[dialect]
     several = ["--numprocesses", str(threads), "--dist", "loadfile"] if threads > 1 else []
-    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-c",
+        "pyproject.toml",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+    ]
     before = os.sched_getaffinity(0)
     with tempfile.TemporaryDirectory(prefix="marab-numba-") as cache:
         own = {"NUMBA_CACHE_DIR": cache} if "NUMBA_CPU_NAME" in variables else {}
