@@ -40,23 +40,14 @@ def check(dialect: str, notebooks: Sequence[Path]) -> subprocess.CompletedProces
     """Run notebooks under a dialect, and compare what they print with what they have saved."""
     threads, variables = DIALECTS[dialect]
     several = ["--numprocesses", str(threads), "--dist", "loadfile"] if threads > 1 else []
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-c",
-        "pyproject.toml",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-    ]
+    options = ["-c", "pyproject.toml", "-q", "-p", "no:cacheprovider", *several]
     before = os.sched_getaffinity(0)
     with tempfile.TemporaryDirectory(prefix="marab-numba-") as cache:
         own = {"NUMBA_CACHE_DIR": cache} if "NUMBA_CPU_NAME" in variables else {}
         os.sched_setaffinity(0, sorted(before)[:threads])  # so many threads in all libraries
         try:
             return subprocess.run(
-                [*command, *several, *map(str, notebooks)],
+                [sys.executable, "-m", "pytest", *options, *map(str, notebooks)],
                 cwd=ROOT,
                 env=os.environ | variables | own,
                 capture_output=True,

@@ -296,7 +296,8 @@ def test_nbval_sees_a_changed_number(write_notebook, tmp_path, before, after):
 def test_a_saved_output_has_to_come_out_under_each_dialect(write_notebook, dialect, code):
     path = write_notebook("01_show", "import os\nprint(os.environ['OPENBLAS_CORETYPE'])")
     notebook = nbformat.read(path, 4)
-    notebook.cells[-1].outputs = [nbformat.v4.new_output("stream", text="Prescott\n")]
+    printed = nbformat.v4.new_output("stream", text="Prescott\n")
+    notebook.cells[-1].update(outputs=[printed], execution_count=1)
     nbformat.write(notebook, path)
     result = portable.check(dialect, [path])
     assert result.returncode == code, result.stdout
