@@ -16,7 +16,7 @@ READY := $(VENV)/.ready
 unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX PYTHONOPTIMIZE
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce report test check lab bench notebooks lock clean
+.PHONY: help reproduce report test portable check lab bench notebooks lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -29,6 +29,9 @@ report: $(READY)  ## make out/report/, a static site of the notebooks that were 
 
 test: check  ## all that CI runs: ruff, unit and statistical tests, doctests, notebooks
 	@$(PY) -m pytest --numprocesses 2 --dist loadfile $(ARGS)
+
+portable: $(READY)  ## check the saved notebooks, or NB="09 10", as on other processors (an hour)
+	@$(PY) tests/portable.py $(ARGS) -- $(NB)
 
 check: $(READY)  ## ruff: lint and format
 	@$(PY) -m ruff check .

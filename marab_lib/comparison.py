@@ -13,6 +13,7 @@ import numpy as np
 from . import _validate
 from . import criteria as _criteria
 from . import policies as _policies
+from ._rounding import first_least, order
 from .criteria import Criterion
 from .policies_since_2013 import KNOWLEDGE
 from .problems import Problem
@@ -310,7 +311,7 @@ def stuck_runs(
     _validate.number("share", share, 0, 1, open_low=True)
     values = np.stack([criterion.of_problem(p) for p in simulated_problems(result, problems)])
     best, least = values.max(axis=1, keepdims=True), values.min(axis=1, keepdims=True)
-    good = values >= best - near * (best - least)
+    good = order(values, best - near * (best - least)) >= 0
     late = counts.isel(checkpoint=-1, drop=True) - counts.sel(checkpoint=early, drop=True)
     late = late.transpose("policy", "problem", "run", "arm").values
     stuck = (late * good[:, None]).sum(axis=-1) < share * late.sum(axis=-1)
@@ -354,10 +355,10 @@ def verdicts(
         regret = criterion_regret(chosen, problems, criterion, at="checkpoints")
         for t in times:
             sample = _repetitions(regret.sel(checkpoint=t))
-            first = int(sample.mean(axis=1).argmin())
+            first = int(first_least(sample.mean(axis=1)))
             pairs = sample - sample[first]
             half = stats.t.ppf(0.975, pairs.shape[1] - 1) * stats.sem(pairs, axis=1)
-            near = np.flatnonzero(pairs.mean(axis=1) - half <= 0)
+            near = np.flatnonzero(order(pairs.mean(axis=1) - half, 0) <= 0)
             rows.append({
                 "aim": criterion.name,
                 "T": t,

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _validate, data, risk
+from ._rounding import first_least
 
 if TYPE_CHECKING:
     import pandas
@@ -748,7 +749,17 @@ class RewardTable:
 
     def best(self, alpha: float = 0.1) -> dict[str, str]:
         """Name of the best strategy in mean, in CVaR at level alpha and in minimum."""
-        return self.summary(alpha).drop(columns="sd").idxmax().to_dict()
+        columns = self.summary(alpha).drop(columns="sd")
+        return {name: self.names[first_least(-columns[name])] for name in columns}
+
+    def cheapest(self) -> np.ndarray:
+        """Number of the cheapest strategy of each day, the first of those equal but for rounding.
+
+        Returns
+        -------
+        ndarray of int, shape (days,)
+        """
+        return first_least(self.unit_cost)
 
 
 def reward_table(

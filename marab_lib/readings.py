@@ -135,7 +135,7 @@ def printed_curve(curve: str) -> np.ndarray:
     """Sorted regrets of panel (a) of figure 2 at the 1,000 ranks, shape (1000,)."""
     _validate.choice("curve", curve, CURVES)
     table = data.published_curves(2, "a")
-    part = table[table["policy"] == curve].sort_values("x")
+    part = table[table["policy"] == curve].sort_values("x", kind="stable")
     curve = np.interp(np.arange(PRINTED_PROBLEMS), part["x"], part["y"])
     curve.flags.writeable = False
     return curve
@@ -321,7 +321,7 @@ def joint(table: pandas.DataFrame) -> pandas.DataFrame:
     for curve in CURVES:
         wide[f"{curve} rule"] = names[curve]
     wide["total"] = sum(wide[curve] / yardstick(curve) for curve in CURVES)
-    return wide.sort_values("total")
+    return wide.sort_values("total", kind="stable")
 
 
 def finalists(
@@ -349,7 +349,7 @@ def finalists(
     default = next(iter(generators()))
     chosen = []
     for generator in [default, *(g for g in named if g != default)]:
-        part = table[table["generator"] == generator].sort_values("distance")
+        part = table[table["generator"] == generator].sort_values("distance", kind="stable")
         keep = []
         for curve in CURVES:
             ranked = part.loc[part["curve"] == curve, "rule"]

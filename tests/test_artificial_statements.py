@@ -140,6 +140,13 @@ def test_tuning_finds_the_better_of_two(listed):
     assert (table["standard error"] > 0).all()
 
 
+def test_equal_candidates_keep_their_order(listed):
+    """Sorts for newer processors keep none; this many equal values show it."""
+    candidates = [policies.MIN(label=f"MIN {i}") for i in range(40)]
+    table = artificial.tune(candidates, listed[:2], 50, runs=1, seed=1)
+    assert table.index.tolist() == [p.name for p in candidates]
+
+
 def test_representative_problems_follow_the_rule(listed):
     variances = [problem.variances[problem.best_arm] for problem in listed]
     found = artificial.representative_problems(listed, [0, 0.5, 1])

@@ -542,6 +542,16 @@ def test_only_the_ratio_of_the_prices_counts(days) -> None:
     np.testing.assert_allclose(one.rewards, ten.rewards, rtol=0, atol=1e-12)
 
 
+def test_equal_costs_are_a_tie_whatever_the_last_bit(days) -> None:
+    """With delta = 0 strategies cost the same on some days but for rounding: the first wins."""
+    (changed,) = [(b, t) for name, b, t in energy.variants() if name == "delta = 0"]
+    costs = energy.reward_table(days, *changed)
+    exact = costs.unit_cost.argmin(axis=0)
+    by_hand = costs.unit_cost.round(9).argmin(axis=0)
+    assert (exact != by_hand).any()
+    assert costs.cheapest().tolist() == by_hand.tolist()
+
+
 def test_variants_change_one_value_each() -> None:
     frozen, *changed = list(energy.variants())
     assert frozen[1:] == (Battery(), Tariff())
@@ -626,6 +636,19 @@ def test_statements_are_paired_means_over_the_runs(result) -> None:
     assert found.loc["increase", "value"] == pytest.approx(best["MaRaB"] - best["UCB"])
     assert found.loc["MIN pulls", "value"] == 1
     assert (found["low"] <= found["high"]).all()
+
+
+def test_equal_policies_differ_by_nothing(result) -> None:
+    """No interval may come from the order of a sum: here three policies are played as MIN is."""
+    names = result.policy.values.tolist()
+    twins = ("UCB(C=1e-06)", "ExpExp", "MaRaB", "MIN")
+    played = ["MIN" if name.startswith(twins) else name for name in names]
+    equal = result.sel(policy=played).assign_coords(policy=names)
+    found = section_5_3.statements(equal, resamples=500)
+    for key in ("MIN tail", "MIN regret", "MaRaB any C", "MaRaB over rivals"):
+        assert str(found[key].estimate) == "0", key
+        assert found.frame().loc[key, ["value", "low", "high"]].tolist() == [0, 0, 0], key
+    assert str(found["MIN pulls"].estimate) == "1"
 
 
 def test_bootstrap_interval_is_that_of_scipy(result) -> None:

@@ -43,6 +43,14 @@ def test_text():
     assert str(Estimate(0.5, 0.25, 0.75)) == "0.5 (0.25 to 0.75)"
 
 
+def test_rounding_makes_no_interval():
+    """0.1 + 0.2 is the float after 0.3, and 1e-17 what is left where two sums should cancel."""
+    assert str(Estimate(0.3, 0.3, 0.1 + 0.2)) == "0.3"
+    assert str(Estimate(0.0, -1e-17, 1e-17)) == "0"
+    assert str(Estimate(0.5, -1e-17, 0.75)) == "0.5 (0 to 0.75)"
+    assert str(Estimate(1e-6, 0.9e-6, 1e-6)) == "1e-06 (9e-07 to 1e-06)"
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nbformat
+import portable
 import pytest
 import yaml
 from click.testing import CliRunner
@@ -302,3 +303,18 @@ def test_nbval_sees_a_changed_number(write_notebook, tmp_path, before, after):
     cells = [(name, f"Cell {number}") for name in ("06", "07") for number in range(3)]
     expected = [("FAILED" if c == ("07", changed) else "PASSED", *c) for c in cells]
     assert sorted(outcomes) == sorted(expected)
+
+
+# --- other processors ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("dialect", "code"), [("Prescott", 0), ("Haswell", 1)])
+def test_a_saved_output_has_to_come_out_under_each_dialect(write_notebook, dialect, code):
+    path = write_notebook("01_show", "import os\nprint(os.environ['OPENBLAS_CORETYPE'])")
+    notebook = nbformat.read(path, 4)
+    printed = nbformat.v4.new_output("stream", text="Prescott\n")
+    notebook.cells[-1].update(outputs=[printed], execution_count=1)
+    nbformat.write(notebook, path)
+    result = portable.check(dialect, [path])
+    assert result.returncode == code, result.stdout
+    assert ("mismatch 'stdout'" in result.stdout) == bool(code)

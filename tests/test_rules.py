@@ -41,6 +41,15 @@ def test_side(rule, low, high, side):
     assert rule.side(Estimate((low + high) / 2, low, high)) == side
 
 
+@pytest.mark.parametrize(
+    ("rule", "side"),
+    [(Above(0.3), OUTSIDE), (Below(0.3), INSIDE), (Between(0, 0.3), INSIDE)],
+)
+@pytest.mark.parametrize("number", [0.3, 0.1 + 0.2, 0.3 - 1e-16])
+def test_a_limit_is_met_whatever_the_last_bit(rule, side, number):
+    assert rule.side(Estimate.exact(number)) == side
+
+
 def finding(side: int) -> Finding:
     centre = {INSIDE: 5.0, ACROSS: 0.0, OUTSIDE: -5.0}[side]
     return Finding("made up", Estimate(centre, centre - 1, centre + 1), Above(0))

@@ -100,7 +100,7 @@ def setting_means(
 
 def goal_and_learning(axes: Axes, goal: np.ndarray, learning: np.ndarray) -> Axes:
     """Both parts of each problem's regret, the problems in the order of their sum."""
-    order = np.argsort(goal + learning)
+    order = np.argsort(goal + learning, kind="stable")
     rank = np.arange(len(order)) + 0.5
     axes.plot(rank, learning[order], ".", ms=2, color=COLORS[0], alpha=0.5, label="learning")
     axes.plot(rank, goal[order], "^", ms=2.5, color=COLORS[3], alpha=0.5, label="goal")
@@ -228,7 +228,7 @@ def by_groups(
     axes: Axes, x: np.ndarray, y: np.ndarray, name: str, label: str, groups: int = 10
 ) -> Axes:
     """Mean and standard error of y in groups of equal size by x, in a policy's style."""
-    parts = np.array_split(np.argsort(x), groups)
+    parts = np.array_split(np.argsort(x, kind="stable"), groups)
     mean = [y[part].mean() for part in parts]
     error = [y[part].std(ddof=1) / np.sqrt(len(part)) for part in parts]
     centre = [x[part].mean() for part in parts]

@@ -108,7 +108,7 @@ def cheapest_share(axes: Axes, tables: Mapping[str, energy.RewardTable]) -> Axes
     """Share of the days on which each strategy is the cheapest, side by side for some tariffs."""
     height = 0.8 / len(tables)
     for j, (label, table) in enumerate(tables.items()):
-        winners = np.bincount(table.unit_cost.argmin(axis=0), minlength=len(table.names))
+        winners = np.bincount(table.cheapest(), minlength=len(table.names))
         rows = np.arange(len(table.names)) + (j - (len(tables) - 1) / 2) * height
         hatch = ("", "////", "....")[j % 3]
         axes.barh(rows, winners / winners.sum(), height, label=label, color=COLORS[j], hatch=hatch)

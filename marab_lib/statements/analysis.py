@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import bounds, policies, problems, simulate
+from .._rounding import first_least
 from ..arms import RewardLaw
 from .estimate import Estimate
 
@@ -117,7 +118,7 @@ def bound_over_mean(
     kept = [j for j, p in enumerate(listed) if t > least_t(*_arguments(p))]
     limits = np.array([bound(t, *_arguments(listed[j])) for j in kept])
     final = _final(result)[kept]
-    worst = int(np.argmin(limits / final.mean(axis=1)))
+    worst = int(first_least(limits / final.mean(axis=1)))
     return Estimate.bootstrap(lambda x: limits[worst] / x.mean(-1), final[worst])
 
 

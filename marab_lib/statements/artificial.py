@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _validate, policies, regret, risk, simulate
+from .._rounding import first_least, order
 from ..policies import Policy
 from ..problems import Problem
 from .estimate import Estimate
@@ -186,7 +187,8 @@ def tune(
     by_problem = result.theoretical_regret.mean("run").squeeze("checkpoint")
     mean, error = regret.mean_and_error(by_problem, "problem")
     table = pandas.DataFrame({"regret": mean.to_series(), "standard error": error.to_series()})
-    return table.sort_values("regret")
+    # Candidates that play alike tie but for rounding: they keep the order in which they came.
+    return table.sort_values("regret", key=lambda x: x.round(9), kind="stable")
 
 
 # --- the statements of 5.2.1 ------------------------------------------------------------------
@@ -222,7 +224,7 @@ class _Table:
 def _below(values: np.ndarray) -> float:
     """Share of the ranks at which the first of two sorted curves is below the second."""
     one, other = np.sort(values, axis=-1)
-    return float(np.mean(one < other))
+    return float(np.mean(order(one, other) < 0))
 
 
 def regret_statements(
@@ -314,8 +316,8 @@ def _improvement(table, single, pair, horizon, paper, margin) -> None:
     mean = both.mean(axis=-1)
     if both.shape[-1] > 1:
         add("sorted means", "share of ranks, curves of mean regrets", table.each(mean, _below))
-        add("means", "share of problems, mean regrets", table.mean(mean[0] < mean[1]))
-    add("paired", "share of runs, paired", table.mean((both[0] < both[1]).mean(axis=-1)))
+        add("means", "share of problems, mean regrets", table.mean(order(*mean) < 0))
+    add("paired", "share of runs, paired", table.mean((order(*both) < 0).mean(axis=-1)))
 
 
 def _ranks(table, by_problem, horizon, uniform, margin) -> None:
@@ -351,7 +353,7 @@ def _growth(table, by_problem, horizons, uniform, margin) -> None:
     table.add("MaRaB - UCB ratio", "extra regret at the second horizon / at the first",
               extra[1] / extra[0], -np.inf, 1 + margin)  # fmt: skip
     pairs = [(a, b) for a in range(4) for b in range(a)]
-    agree = [np.sign(mean[0, a] - mean[0, b]) * np.sign(mean[1, a] - mean[1, b]) for a, b in pairs]
+    agree = [np.prod(order(mean[:, a], mean[:, b]), axis=0) for a, b in pairs]
     table.add("order kept", "Kendall's tau of the orders of the means at both horizons",
               np.mean(agree, axis=0), 1, 1)  # fmt: skip
 
@@ -444,7 +446,7 @@ def representative_problems(
     for share in shares:
         _validate.number("shares", share, 0, 1)
     wanted = np.quantile(variances, list(shares))
-    return [int(np.abs(variances - value).argmin()) for value in wanted]
+    return [int(first_least(np.abs(variances - value))) for value in wanted]
 
 
 def distance_between_settings(ordered: np.ndarray) -> np.ndarray:
@@ -495,8 +497,8 @@ def reward_summary(groups: dict[str, list[Policy]], tau: int) -> Callable:
 
         rewards, arms = result.rewards.values, result.arms.values
         horizon, k = rewards.shape[-1], result.sizes["arm"]
-        order = np.argsort(rewards, axis=-1)
-        ordered = np.take_along_axis(rewards, order, axis=-1)
+        ascending = np.argsort(rewards, axis=-1, kind="stable")
+        ordered = np.take_along_axis(rewards, ascending, axis=-1)
         # v_alpha of a run: the reward of rank ceil(alpha T).
         ranks = [_rank(level, horizon) - 1 for level in LEVELS]
         names = result.policy.values.tolist()
@@ -505,7 +507,7 @@ def reward_summary(groups: dict[str, list[Policy]], tau: int) -> Callable:
             distance_between_settings(curves[[names.index(p.name) for p in listed]])
             for listed in groups.values()
         ])  # fmt: skip
-        worst = order[..., : max(1, int(WORST * horizon))]
+        worst = ascending[..., : max(1, int(WORST * horizon))]
         best = np.array([p.best_arm for p in problems])[None, :, None, None]
         from_best = np.take_along_axis(arms, worst, axis=-1) == best
         phases = [worst < k, (worst >= k) & (worst < tau), worst >= tau]
@@ -627,7 +629,7 @@ def _rank_correlation(values: np.ndarray) -> float:
     """Spearman's correlation of two rows; 0 where one of them does not vary at all."""
     from scipy.stats import rankdata
 
-    if (np.ptp(values, axis=1) == 0).any():
+    if (order(np.ptp(values, axis=1), 0) == 0).any():
         return 0.0
     return float(np.corrcoef(rankdata(values, axis=1))[0, 1])
 
@@ -699,4 +701,4 @@ def _tails(table: _Table, quantiles: xarray.DataArray, name: str) -> None:
         key = f"{name} v_{level:g}"
         table.add(key, "mean of v_alpha - ExpExp's", table.mean(difference[:, i]), 0, np.inf)
         table.add(f"{key} share", "share of problems in which it is higher",
-                  table.mean(difference[:, i] > 0), 0.5, 1)  # fmt: skip
+                  table.mean(order(difference[:, i], 0) > 0), 0.5, 1)  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _validate, data, policies, risk
+from .._rounding import first_least
 from ..energy import RewardTable
 from .rules import Above, Below, Findings
 
@@ -133,7 +134,8 @@ def bend(steps: ArrayLike, curves: ArrayLike) -> tuple[np.ndarray, np.ndarray, n
     terms = [np.ones((knots.size, steps.size)), np.minimum(steps, knots), np.maximum(steps, knots)]
     q, r = np.linalg.qr(np.stack(terms, axis=-1))
     parts = q.transpose(0, 2, 1) @ flat  # (knot, term, curve)
-    best = (parts**2).sum(axis=1).argmax(axis=0)  # most explained is least squares left
+    explained = (parts**2).sum(axis=1)  # most explained is least squares left
+    best = first_least(-explained, tolerance=1e-12)
     fits = np.linalg.solve(r[best], parts[best, :, np.arange(best.size)][..., None])[..., 0]
     shape = curves.shape[:-1]
     return tuple(x.reshape(shape) for x in (knots[best, 0], fits[:, 1], fits[:, 2]))
@@ -190,13 +192,21 @@ def _evidence(
     horizon, k = result.attrs["horizon"], result.sizes["arm"]
     return _Evidence(
         names=names,
-        regret=regrets(result, kind).sel(policy=names).values @ weights.T,
-        tail=lower_tails(result, alpha).sel(policy=names).values @ weights.T,
-        same=same.values @ weights.T,
+        regret=_resampled(regrets(result, kind).sel(policy=names).values, weights),
+        tail=_resampled(lower_tails(result, alpha).sel(policy=names).values, weights),
+        same=_resampled(same.values, weights),
         steps=result["checkpoint"].values,
-        curves=weights @ curves.sel(policy=exploring).mean("policy").values,
+        curves=_resampled(curves.sel(policy=exploring).mean("policy").values.T, weights).T,
         tau=policies.ExpExp().parameters(k, horizon)[1],
     )
+
+
+def _resampled(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Weighted means over the runs, (row, run) and (resample, run) to (row, resample).
+
+    Every row is summed in the same order, so that equal rows stay equal; with ``@`` they would not.
+    """
+    return np.stack([(values * w).sum(axis=-1) for w in weights], axis=-1)
 
 
 def _compared(result: xarray.Dataset, mv_lcb: str) -> list[str]:
@@ -278,7 +288,7 @@ def statements(
     uniform = e.regret[e.names.index("UCB(C=1000)")]
     span = np.ptp(e.tail[~mv], axis=0)
     ucb_regret = e.regret[ucb].min(axis=0)
-    ucb_tail = np.take_along_axis(e.tail[ucb], e.regret[ucb].argmin(axis=0)[None], axis=0)[0]
+    ucb_tail = np.take_along_axis(e.tail[ucb], first_least(e.regret[ucb])[None], axis=0)[0]
     tuned = np.array([e.best(title) for title in ("UCB", "ExpExp", "MaRaB", "MIN")])
 
     value = e.regret[~ucb].min(axis=0) - ucb_regret
@@ -376,11 +386,16 @@ def bills(
     known = list(dict.fromkeys([best["mean"], best[f"CVaR {alpha:.0%}"], "idle"]))
     rows = _known_bills(table, known, alpha, confidence, resamples, seed)
     regret = regrets(result).mean("run").to_series()
-    ucb = regret[regret.index.str.startswith("UCB")].idxmin()
+    ucb, exploring = (_least(regret, title) for title in ("UCB", "ExpExp"))
     others = [name for name in regret.index if name.startswith(("MIN", "MaRaB"))]
-    exploring = regret[regret.index.str.startswith("ExpExp")].idxmin()
     rows += _learned_bills(table, result, [ucb, *others, exploring], alpha, confidence)
     return pandas.DataFrame(rows).set_index(["table", "choice"])
+
+
+def _least(regret: pandas.Series, title: str) -> str:
+    """Name of the setting of a policy that has the least regret."""
+    settings = regret[regret.index.str.startswith(title)]
+    return str(settings.index[first_least(settings)])
 
 
 def _cost_of(unit_cost: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:

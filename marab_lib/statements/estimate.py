@@ -9,18 +9,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _validate
+from .._rounding import order
 
 __all__ = ["LEVEL", "Estimate"]
 
 LEVEL = 0.95  # of every interval, unless said otherwise
-_ROUNDING = 1e-12  # shown as 0
+
+
+def _without_rounding(x: float, *targets: float) -> float:
+    """The first of the targets that x equals but for rounding, else x."""
+    return next((target for target in targets if order(x, target) == 0), x)
 
 
 @dataclass(frozen=True)
 class Estimate:
     """A number and the interval that holds the true one in 95 of 100 repetitions.
 
-    An exact number has an interval of no width.
+    An exact number has an interval of no width, and rounding gives it none: what differs from 0 or
+    from the value by less than `_rounding.TOLERANCE` is taken as equal to it.
 
     Examples
     --------
@@ -39,11 +45,13 @@ class Estimate:
             raise ValueError(
                 f"value must lie in [low, high], got {self.value} in [{self.low}, {self.high}]"
             )
+        value = _without_rounding(self.value, 0.0)
+        object.__setattr__(self, "value", value)
+        for end in ("low", "high"):
+            object.__setattr__(self, end, _without_rounding(getattr(self, end), value, 0.0))
 
     def __str__(self) -> str:
-        value, low, high = (
-            f"{0.0 if abs(x) < _ROUNDING else x:.3g}" for x in (self.value, self.low, self.high)
-        )
+        value, low, high = (f"{x:.3g}" for x in (self.value, self.low, self.high))
         return value if self.low == self.high else f"{value} ({low} to {high})"
 
     @classmethod

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from .. import policies, problems, risk, simulate
+from .._rounding import order
 from ..arms import RewardLaw, TruncatedGaussianMixture
 from .estimate import Estimate
 
@@ -84,7 +85,10 @@ def phase_one_exceptions(sample: np.ndarray, alpha: float | str | Fraction) -> E
     last = min(int(1 / risk.exact_level(alpha)), sample.shape[1])
     minima = np.minimum.accumulate(sample, axis=1)
     return Estimate.exact(
-        sum(np.sum(risk.cvar(sample[:, :n], alpha) != minima[:, n - 1]) for n in range(1, last + 1))
+        sum(
+            np.count_nonzero(order(risk.cvar(sample[:, :n], alpha), minima[:, n - 1]))
+            for n in range(1, last + 1)
+        )
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _validate
+from .._rounding import order
 from .estimate import LEVEL, Estimate
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ class Above(Rule):
     limit: float
 
     def side(self, estimate: Estimate) -> int:
-        return 1 if estimate.low > self.limit else -1 if estimate.high <= self.limit else 0
+        if order(estimate.low, self.limit) > 0:
+            return 1
+        return 0 if order(estimate.high, self.limit) > 0 else -1
 
     def __str__(self) -> str:
         return f"> {self.limit:g}"
@@ -61,7 +64,9 @@ class Below(Rule):
     limit: float
 
     def side(self, estimate: Estimate) -> int:
-        return 1 if estimate.high <= self.limit else -1 if estimate.low > self.limit else 0
+        if order(estimate.high, self.limit) <= 0:
+            return 1
+        return -1 if order(estimate.low, self.limit) > 0 else 0
 
     def __str__(self) -> str:
         return f"<= {self.limit:g}"
@@ -78,9 +83,10 @@ class Between(Rule):
         _validate.number("high", self.high, self.low)
 
     def side(self, estimate: Estimate) -> int:
-        if self.low <= estimate.low and estimate.high <= self.high:
+        if order(estimate.low, self.low) >= 0 and order(estimate.high, self.high) <= 0:
             return 1
-        return -1 if estimate.high < self.low or estimate.low > self.high else 0
+        outside = order(estimate.high, self.low) < 0 or order(estimate.low, self.high) > 0
+        return -1 if outside else 0
 
     def __str__(self) -> str:
         return f"{self.low:g} to {self.high:g}"
