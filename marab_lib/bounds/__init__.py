@@ -33,6 +33,7 @@ from .minimum import (
     lemma_4_2_product,
     minimum_exceedance,
 )
+from .proportions import interval_coverage, proportion_interval
 from .propositions import (
     Assumptions,
     assumptions,
@@ -47,7 +48,6 @@ from .propositions import (
     prop_4_4_expectation,
     prop_4_4_least_t,
 )
-from .proportions import interval_coverage, proportion_interval
 
 __all__ = [
     "Assumptions",
