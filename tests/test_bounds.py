@@ -15,7 +15,8 @@ from scipy import stats
 
 from marab_lib import Problem, arms, bounds, policies, problems, simulate
 
-GAPS = ([0, 0.1, 0.05], [0, 0.2, 0.1])  # mean and minimum gaps that meet Prop. 4.4
+# A = 1, mean gaps 0, .1, .025 and minimum gaps 0, .2, .05: Prop. 4.4 holds, the ratio is .1 / .05.
+KNOWN = Problem(arms.Uniform([0.2, 0, 0.15], 1))
 
 
 # --- lemmas -------------------------------------------------------------------------------
@@ -23,9 +24,37 @@ GAPS = ([0, 0.1, 0.05], [0, 0.2, 0.1])  # mean and minimum gaps that meet Prop. 
 
 def test_lemma_4_1_by_hand():
     assert bounds.minimum_exceedance(arms.Uniform(0.2, 0.7), 3, 0.1) == pytest.approx(0.8**3)
-    assert bounds.lemma_4_1_power(3, 0.1, 2) == pytest.approx(0.512)
-    assert bounds.lemma_4_1(3, 0.1, 2) == pytest.approx(math.exp(-0.6))
-    assert bounds.hoeffding(8, 0.25, 0.5) == pytest.approx(math.exp(-4))
+    assert bounds.lemma_4_1_power(arms.Uniform(0.2, 0.7), 3, 0.1) == pytest.approx(0.512)
+    assert bounds.lemma_4_1(arms.Uniform(0.2, 0.7), 3, 0.1) == pytest.approx(math.exp(-0.6))
+    # A smaller constant gives a larger bound: (1 - 1.5 * .1)**3, exp(-.45).
+    law = arms.Uniform(0.2, 0.7)
+    assert bounds.lemma_4_1_power(law, 3, 0.1, A=1.5) == pytest.approx(0.614125)
+    assert bounds.lemma_4_1(law, 3, 0.1, A=1.5) == pytest.approx(math.exp(-0.45))
+
+
+def test_lemma_4_2_by_hand():
+    # A = 1 / .8 of the wider of two arms; A eps = .25, t = 2.
+    for two in (arms.Uniform([0, 0.5], [0.8, 1]), Problem(arms.Uniform([0, 0.5], [0.8, 1]))):
+        one = 0.75**2
+        assert bounds.lemma_4_2_product(two, 2, 0.2) == pytest.approx(1 - (1 - one) ** 2)
+        assert bounds.lemma_4_2_power(two, 2, 0.2) == pytest.approx(2 * one)
+        assert bounds.lemma_4_2(two, 2, 0.2) == pytest.approx(2 * math.exp(-0.5))
+        assert bounds.lemma_4_2(two, 2, 0.2, A=1) == pytest.approx(2 * math.exp(-0.4))
+        assert bounds.event_complement(two, 3, 4.0) == pytest.approx(6 * math.exp(-5))
+        assert bounds.event_complement(two, 3, 4.0, A=1) == pytest.approx(6 * math.exp(-4))
+        assert bounds.event_complement(two, 3, 0.1) == 1
+        # 1 - (1 - .75**2) (1 - .6**2)
+        assert bounds.lemma_4_2_exact(two, 2, 0.2) == pytest.approx(1 - 0.4375 * 0.64)
+
+
+def test_small_probabilities_keep_their_digits():
+    """(1 - x)**t = exp(t log1p(-x)): at x = 1e-20, t = 1e19 it is exp(-.1), in floats 1**t = 1."""
+    law = arms.Uniform(0, 1)
+    for of in (bounds.minimum_exceedance, bounds.lemma_4_1_power, bounds.lemma_4_1):
+        assert of(law, 1e19, 1e-20) == pytest.approx(math.exp(-0.1), rel=1e-14)
+    # P(X1 < a2) = .5e-17, m = 2: twice that
+    duel = Problem(arms.Uniform([0, 1e-17], [2, 0.1]))
+    assert bounds.marab_stuck_probability(duel, 0.5) == pytest.approx(1e-17)
 
 
 def test_atom_at_the_threshold_counts_as_exceedance():
@@ -34,7 +63,7 @@ def test_atom_at_the_threshold_counts_as_exceedance():
     assert bounds.minimum_exceedance(law, 2, 0.6) == pytest.approx(0.25**2)
     # Lemma 4.1 holds for this law too, by the limit from below: P(X < a + eps) >= A eps.
     assert law.lower_mass_constant == 0.5
-    assert bounds.lemma_4_1_power(2, 0.5, 0.5) == pytest.approx(0.75**2)
+    assert bounds.lemma_4_1_power(law, 2, 0.5) == pytest.approx(0.75**2)
 
 
 LAWS = [
@@ -51,13 +80,14 @@ LAWS = [
 @settings(max_examples=60, deadline=None)
 @given(t=st.integers(1, 300), eps=st.floats(1e-4, 1.2), K=st.integers(1, 30))
 def test_each_step_of_the_chains_is_above_the_one_before(law, t, eps, K):
-    A, slack = law.lower_mass_constant, 1 + 1e-9
+    slack = 1 + 1e-9
     one = bounds.minimum_exceedance(law, t, eps)
-    chain = [one, bounds.lemma_4_1_power(t, eps, A), bounds.lemma_4_1(t, eps, A)]
+    chain = [one, bounds.lemma_4_1_power(law, t, eps), bounds.lemma_4_1(law, t, eps)]
     assert chain[0] <= chain[1] * slack + 1e-12
     assert chain[1] <= chain[2] * slack
+    same = law._batch()[np.zeros(K, dtype=int)]
     chain = [1 - (1 - one) ** K] + [
-        f(K, t, eps, A)
+        f(same, t, eps)
         for f in (bounds.lemma_4_2_product, bounds.lemma_4_2_power, bounds.lemma_4_2)
     ]
     for lower, upper in itertools.pairwise(chain):
@@ -81,16 +111,21 @@ def test_lemma_4_2_exact_is_one_minus_a_product():
 
 
 def test_shapes_broadcast():
-    assert bounds.lemma_4_1(np.arange(1, 4)[:, None], [0.1, 0.2], 1.0).shape == (3, 2)
     law = arms.Uniform([0, 0], [1, 2])
+    assert bounds.lemma_4_1(law[0], np.arange(1, 4)[:, None], [0.1, 0.2]).shape == (3, 2)
+    assert bounds.lemma_4_1(law, [[1], [2], [3]], 0.1).shape == (3, 2)
     assert bounds.minimum_exceedance(law, [[1], [2], [3]], 0.1).shape == (3, 2)
-    assert bounds.lemma_4_2_exact(law, np.ones((4, 1)), [0.1, 0.2]).shape == (4, 2)
-    gaps = np.stack([GAPS[0]] * 5), np.stack([GAPS[1]] * 5)
-    assert bounds.prop_4_3(100, 0.05, np.ones(5), *gaps).shape == (5,)
-    assert bounds.prop_4_4_expectation([[100], [200]], np.ones(5), *gaps).shape == (2, 5)
-    assert bounds.constant_bound(np.ones(5), *gaps).shape == (5,)
-    assert bounds.auer_2002([10, 20], GAPS[0]).shape == (2,)
-    assert isinstance(bounds.prop_4_3(100, 0.05, 1.0, *GAPS), float)
+    for of in (bounds.lemma_4_2_exact, bounds.lemma_4_2_product, bounds.lemma_4_2):
+        assert of(law, np.ones((4, 1)), [0.1, 0.2]).shape == (4, 2)
+        assert of(Problem(law), np.ones((4, 1)), [0.1, 0.2]).shape == (4, 2)
+    A = np.array([0.5, 0.6, 0.7, 0.8, 1.0])
+    assert bounds.prop_4_3(KNOWN, 100, [[0.05], [0.1]], A=A).shape == (2, 5)
+    assert bounds.prop_4_4_expectation(KNOWN, [[100], [200]], A=A).shape == (2, 5)
+    for of in (bounds.constant_bound, bounds.constant_bound_margins, bounds.prop_4_3_least_t):
+        assert of(KNOWN, A=A).shape == (5,)
+        assert of(KNOWN, A=A)[-1] == of(KNOWN)
+    assert bounds.auer_2002(KNOWN, [10, 20]).shape == (2,)
+    assert isinstance(bounds.prop_4_3(KNOWN, 100, 0.05), float)
 
 
 # --- the event of Prop. 4.3 ---------------------------------------------------------------
@@ -98,10 +133,14 @@ def test_shapes_broadcast():
 
 def test_event_complement_against_enumeration():
     # Uniform on [0, 1], eps = .5: fails at 1 if x1 > .5, at 2 if x1 <= .5 but both exceed .25.
-    got = bounds.event_complement_exact(arms.Uniform(0, 1), 3, 0.5)
+    one = arms.Uniform(0, 1)
+    got = bounds.event_complement_exact(one, 3, 0.5)
     # At 3: all above 1/6, x1 <= .5, and x1 or x2 in (1/6, .25].
     at_3 = (0.25 - 1 / 6) * (5 / 6) ** 2 + 0.25 * (0.25 - 1 / 6) * (5 / 6)
     assert got == pytest.approx([0.5, 0.5 + 0.25 * 0.75, 0.6875 + at_3])
+    for two in (arms.Uniform([0, 0], 1), Problem([one, one])):
+        both = bounds.event_complement_exact(two, 3, 0.5)
+        assert both == pytest.approx(1 - (1 - got) ** 2)
 
 
 def test_event_complement_against_simulation():
@@ -112,71 +151,104 @@ def test_event_complement_against_simulation():
     above = np.minimum.accumulate(x, axis=-1) > eps / np.arange(1, t + 1)
     p = bounds.event_complement_exact(law, t, eps)[-1]
     assert stats.binomtest(int(above.any(axis=(1, 2)).sum()), runs, p).pvalue > 1e-6
-    assert p <= bounds.event_complement(3, t, eps, law.lower_mass_constant.min())
+    assert p <= bounds.event_complement(law, t, eps)
 
 
 # --- propositions -------------------------------------------------------------------------
 
 
 def test_propositions_by_hand():
-    # K = 3, one optimal arm, Delta_mu,max = .1, Delta_a,min = .1, A = 2.
-    assert bounds.prop_4_3(50, 0.1, 2.0, *GAPS) == pytest.approx(math.log(1500) + 0.2)
-    assert bounds.prop_4_3_expectation(50, 2.0, *GAPS) == pytest.approx(math.log(7500) + 1 + 0.2)
-    assert bounds.prop_4_4(50, 0.1, 2.0, *GAPS) == pytest.approx(math.log(1500) + 0.2)
-    assert bounds.auer_2002(50, GAPS[0]) == pytest.approx(
-        8 * math.log(50) * 30 + (1 + math.pi**2 / 3) * 0.15
+    # K = 3, one optimal arm, A = 1, Delta_mu,max = .1, Delta_a,min = .05.
+    known = KNOWN
+    log = math.log
+    assert bounds.prop_4_3(known, 50, 0.1) == pytest.approx(4 * log(1500) + 0.2)
+    assert bounds.prop_4_3_least_t(known) == pytest.approx(4)
+    assert bounds.prop_4_3_least_t(known, condition="printed") == pytest.approx(1)
+    assert bounds.prop_4_3_expectation(known, 50) == pytest.approx(4 * (log(7500 / 4) + 1) + 0.2)
+    assert bounds.prop_4_4(known, 50, 0.1) == pytest.approx(2 * log(1500) + 0.2)
+    assert bounds.prop_4_4_least_t(known) == pytest.approx(2)
+    assert bounds.prop_4_4_expectation(known, 50) == pytest.approx(2 * (log(3750) + 1) + 0.2)
+    assert bounds.auer_2002(known, 50) == pytest.approx(
+        8 * log(50) * (1 / 0.1 + 1 / 0.025) + (1 + math.pi**2 / 3) * 0.125
     )
-    assert bounds.constant_bound(2.0, *GAPS) == pytest.approx(0.1 / 0.4 + 0.05 / 0.2)
-    assert bounds.constant_bound_margins(2.0, *GAPS) == pytest.approx(1.0)
-    assert bounds.constant_bound_probability(0.1, 2.0, *GAPS) == pytest.approx(
-        0.15 + (0.5 + 0.5) * math.log(20) / 2
-    )
+    assert bounds.constant_bound(known) == pytest.approx(0.1 / 0.2 + 0.025 / 0.05)
+    assert bounds.constant_bound_margins(known) == pytest.approx(2)
+    assert bounds.constant_bound_probability(known, 0.1) == pytest.approx(0.125 + log(20))
+
+
+def test_a_smaller_constant_by_hand():
+    known, log = KNOWN, math.log
+    assert bounds.prop_4_3(known, 50, 0.1, A=0.5) == pytest.approx(8 * log(1500) + 0.2)
+    assert bounds.prop_4_3_least_t(known, A=0.5) == pytest.approx(8)
+    assert bounds.prop_4_3_least_t(known, condition="printed", A=0.5) == pytest.approx(2)
+    got = bounds.prop_4_3_expectation(known, 50, A=0.5)
+    assert got == pytest.approx(8 * (log(7500 / 8) + 1) + 0.2)
+    assert bounds.prop_4_4(known, 50, 0.1, A=0.5) == pytest.approx(4 * log(1500) + 0.2)
+    assert bounds.prop_4_4_least_t(known, A=0.5) == pytest.approx(4)
+    got = bounds.prop_4_4_expectation(known, 50, A=0.5)
+    assert got == pytest.approx(4 * (log(7500 / 4) + 1) + 0.2)
+    assert bounds.constant_bound(known, A=0.5) == pytest.approx(2)
+    assert bounds.constant_bound_margins(known, A=0.5) == pytest.approx(4)
+    got = bounds.constant_bound_probability(known, 0.1, A=0.5)
+    assert got == pytest.approx(0.125 + 2 * log(20))
 
 
 def test_several_optimal_arms_take_k_off_the_factor():
-    gaps = [0, 0, 0.1], [0, 0.05, 0.1]
-    assert bounds.prop_4_3(50, 0.1, 1.0, *gaps) == pytest.approx(math.log(1500) + 0.1)
-    assert bounds.prop_4_3_least_t(1.0, *gaps) == pytest.approx(1.0)
+    # K = 3, k = 2, A = 1, Delta_mu,max = .1, Delta_a,min = .3.
+    shared = Problem(arms.Uniform([0.2, 0.3, 0], [1, 0.9, 1]))
+    assert shared.mean_gaps == pytest.approx([0, 0, 0.1])
+    assert bounds.prop_4_3(shared, 50, 0.1) == pytest.approx(math.log(1500) / 3 + 0.1)
+    assert bounds.prop_4_3_least_t(shared) == pytest.approx(1 / 3)
+
+
+def test_constant_arms_cost_one_pull_each():
+    """A is inf: K - k pulls at most, whatever t."""
+    problem = Problem([arms.Empirical([0.5]), arms.Empirical([0.2]), arms.Empirical([0.1])])
+    of = bounds
+    assert of.prop_4_3(problem, 9, 0.1) == of.prop_4_3_expectation(problem, 9) == pytest.approx(0.8)
+    assert of.prop_4_4_expectation(problem, 9) == pytest.approx(0.8)
+    assert of.constant_bound(problem) == of.constant_bound_margins(problem) == pytest.approx(0.7)
 
 
 def test_the_printed_condition_lets_a_false_bound_through():
     problem = Problem([arms.Uniform(1e-4, 1), arms.Uniform(0, 0.5)])
-    A, gaps = problem.lower_mass_constants.min(), (problem.mean_gaps, problem.minimum_gaps)
     with pytest.raises(ValueError, match="t must be at least"):
-        bounds.prop_4_3_expectation(10, A, *gaps)
-    bound = bounds.prop_4_3_expectation(10, A, *gaps, condition="printed")
+        bounds.prop_4_3_expectation(problem, 10)
+    bound = bounds.prop_4_3_expectation(problem, 10, condition="printed")
     assert bound < 0 < problem.mean_gaps[1]  # the first pull of arm 2 alone costs more
 
 
 def test_one_over_a_is_too_small_a_bound_when_a_delta_exceeds_one():
     # Supports that do not meet: one pull of arm 2, N = 1, regret .85; (K - 1)/A = .1.
     problem = Problem([arms.Uniform(0.9, 1), arms.Uniform(0.05, 0.15)])
-    A, gaps = problem.lower_mass_constants.min(), (problem.mean_gaps, problem.minimum_gaps)
     limit = bounds.limit_regret(problem).mean
     assert limit == pytest.approx(0.85)
-    assert limit <= bounds.constant_bound(A, *gaps)
-    assert limit <= bounds.constant_bound_margins(A, *gaps)
-    assert limit > 1 / A
+    assert limit <= bounds.constant_bound(problem)
+    assert limit <= bounds.constant_bound_margins(problem)
+    assert limit > 1 / problem.lower_mass_constants.min()
 
 
 @settings(max_examples=60, deadline=None)
 @given(
-    means=st.lists(st.floats(0.01, 0.3), min_size=1, max_size=6),
-    extra=st.floats(0, 0.3),
-    A=st.floats(0.05, 3),
+    gaps=st.lists(st.floats(0.01, 0.2), min_size=1, max_size=6),
+    extra=st.floats(0, 0.1),
+    width=st.floats(0.05, 0.3),
+    smaller=st.floats(0.05, 1),
     delta=st.floats(1e-6, 0.5),
 )
-def test_ours_are_below_the_papers(means, extra, A, delta):
-    mean, minimum = np.array([0, *means]), np.array([0, *means]) + extra
-    minimum[0] = 0
-    t = np.ceil(max(bounds.prop_4_3_least_t(A, mean, minimum), len(means) / A) + mean.size)
-    constant = bounds.constant_bound(A, mean, minimum)
-    assert constant <= bounds.constant_bound_margins(A, mean, minimum) * (1 + 1e-12)
-    assert constant <= bounds.prop_4_3_expectation(t, A, mean, minimum)
-    assert constant <= bounds.prop_4_4_expectation(t, A, mean, minimum)
-    assert bounds.constant_bound_probability(delta, A, mean, minimum) <= bounds.prop_4_3(
-        t, delta, A, mean, minimum
-    ) * (1 + 1e-12)
+def test_ours_are_below_the_papers(gaps, extra, width, smaller, delta):
+    # Uniform arms with these mean gaps, and `extra` larger minimum gaps.
+    low = -np.array([0, *gaps]) - np.array([0] + [extra] * len(gaps))
+    problem = Problem(arms.Uniform(low, width - 2 * np.array([0, *gaps]) - low))
+    assert problem.mean_gaps[1:] == pytest.approx(gaps)
+    A = smaller * problem.lower_mass_constants.min()
+    t = np.ceil(max(bounds.prop_4_3_least_t(problem, A=A), len(gaps) / A) + problem.n_arms)
+    constant = bounds.constant_bound(problem, A=A)
+    assert constant <= bounds.constant_bound_margins(problem, A=A) * (1 + 1e-12)
+    assert constant <= bounds.prop_4_3_expectation(problem, t, A=A)
+    assert constant <= bounds.prop_4_4_expectation(problem, t, A=A)
+    ours = bounds.constant_bound_probability(problem, delta, A=A)
+    assert ours <= bounds.prop_4_3(problem, t, delta, A=A) * (1 + 1e-12)
 
 
 def test_assumptions():
@@ -240,14 +312,6 @@ def test_a_certain_first_reward_and_a_free_arm():
     assert law.mean == pytest.approx(0.5)
     assert law.var == 0
     assert law.quantile_bounds(0.5) == pytest.approx((0.5, 0.5), rel=1e-2)
-
-
-def test_draws_have_the_mean_and_variance():
-    law = bounds.ScaledGeometricSum([0.5, 0.1], [0.3, 0.05])
-    x = law.sample(40_000, seed=3)
-    # Mean within 5 standard errors: chance of failure 6e-7.
-    assert abs(x.mean() - law.mean) < 5 * math.sqrt(law.var / x.size)
-    assert x.var() == pytest.approx(law.var, rel=0.1)
 
 
 def _ranks(tape, level, strict):
@@ -348,11 +412,11 @@ def test_marab_leaves_the_best_arm_path_by_path(alpha, C):
 
 
 def test_marab_bound_by_hand():
-    assert bounds.marab_cvar_regret(STUCK, 0.5, [1, 2, 12], rewards=1) == pytest.approx(
+    assert bounds.marab_cvar_regret(STUCK, [1, 2, 12], 0.5, rewards=1) == pytest.approx(
         [0, 0.075 / 14, 11 * 0.075 / 14]
     )
     stuck = 1 - (13 / 14) ** 2
-    assert bounds.marab_cvar_regret(STUCK, 0.5, 12) == pytest.approx(stuck * 0.075 * 10)
+    assert bounds.marab_cvar_regret(STUCK, 12, 0.5) == pytest.approx(stuck * 0.075 * 10)
 
 
 # --- simulated frequencies ----------------------------------------------------------------
@@ -378,45 +442,56 @@ def test_coverage_is_a_sum_over_counts():
 
 # --- bad input ----------------------------------------------------------------------------
 
-NOT_ALIGNED = ([0, 0.1], [0.1, 0])
-EQUAL_MINIMA = ([0, 0.1], [0, 0])
-TWICE_THE_MARGIN = ([0, 0.2], [0, 0.1])
+ONE = arms.Uniform(0, 1)
+NOT_ALIGNED = Problem(arms.Uniform([0.2, 0.0], [0.6, 1.0]))
+EQUAL_MINIMA = Problem(arms.Uniform([0.0, 0.0], [0.6, 1.0]))
+EQUAL_MEANS = Problem(arms.Uniform([0.2, 0.0], [0.8, 1.0]))
+TWICE_THE_MARGIN = Problem(arms.Uniform([0.1, 0.0], [0.9, 0.6]))
+WIDE = Problem(arms.Uniform([0.5, 0], [1.1, 1.5]))
+FLAT = Problem([arms.Beta(2, 1), arms.Beta(2, 2)])
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: bounds.lemma_4_1(0, 0.1, 1), "t must be a whole number >= 1, got 0"),
-        (lambda: bounds.lemma_4_1(2.5, 0.1, 1), "t must be a whole number >= 1, got 2.5"),
-        (lambda: bounds.lemma_4_1(2, 0, 1), "eps must be > 0, got 0"),
-        (lambda: bounds.lemma_4_1(2, [0.1, -0.2], 1), "eps must be > 0, got -0.2"),
-        (lambda: bounds.lemma_4_1(2, np.nan, 1), "eps must be finite"),
-        (lambda: bounds.lemma_4_1(2, 0.1, 0), "A must be > 0, got 0"),
-        (lambda: bounds.lemma_4_2(0, 2, 0.1, 1), "K must be a whole number >= 1, got 0"),
-        (lambda: bounds.hoeffding(2, 0.1, 0), "width must be > 0"),
-        (lambda: bounds.event_eps(2, 3, 1, 1), r"delta must be in \(0, 1\), got 1"),
+        (lambda: bounds.lemma_4_1(ONE, 0, 0.1), "t must be a whole number >= 1, got 0"),
+        (lambda: bounds.lemma_4_1(ONE, 2.5, 0.1), "t must be a whole number >= 1, got 2.5"),
+        (lambda: bounds.lemma_4_1(ONE, 1e101, 0.1), r"t must be at most 1e\+100, got 1e\+101"),
+        (lambda: bounds.lemma_4_1(ONE, 2, 0), "eps must be > 0, got 0"),
+        (lambda: bounds.lemma_4_1(ONE, 2, [0.1, -0.2]), "eps must be > 0, got -0.2"),
+        (lambda: bounds.lemma_4_1(ONE, 2, np.nan), "eps must be finite"),
+        (lambda: bounds.lemma_4_1(ONE, 2, 0.1, A=0), "A must be in .*, got 0"),
+        (lambda: bounds.lemma_4_1(ONE, 2, 0.1, A=1.1), r"A must be in \[1e-150, 1\].*, got 1.1"),
+        (lambda: bounds.lemma_4_1(ONE, [1, 2], [0.1] * 3), r"t and eps .*\(2,\) and \(3,\)"),
+        (lambda: bounds.lemma_4_1(FLAT.arms[0], 2, 0.1), "A must be > 0 .* constant 0"),
+        (lambda: bounds.lemma_4_2(FLAT, 2, 0.1), "A must be > 0 .* constant 0"),
+        (lambda: bounds.lemma_4_2(STUCK, 2, -1), "eps must be > 0, got -1"),
         (lambda: bounds.event_complement_exact(LAWS[0], 3, -1), "eps must be a number in"),
-        (lambda: bounds.prop_4_3(9, 0, 1, *GAPS), r"delta must be in \(0, 1\), got 0"),
-        (lambda: bounds.prop_4_3(9, 0.1, -1, *GAPS), "A must be > 0, got -1"),
-        (lambda: bounds.prop_4_3(9, 0.1, 1, *EQUAL_MINIMA), "same essential infimum"),
-        (lambda: bounds.prop_4_3(9, 0.1, 1, *NOT_ALIGNED), "best mean must also have"),
-        (lambda: bounds.prop_4_3(9, 0.1, 1, [0, 0], [0, 0.1]), "no regret to bound"),
-        (lambda: bounds.prop_4_3(9, 0.1, 1, [0.1, 0.2], [0, 0.1]), "mean_gaps must be 0 for"),
-        (lambda: bounds.prop_4_3(9, 0.1, 1, [0, -0.2], [0, 0.1]), "mean_gaps must be >= 0"),
-        (lambda: bounds.prop_4_3(9, 0.1, 1, 0.1, [0, 0.1]), "at least 2 arms"),
-        (lambda: bounds.prop_4_3_expectation(3, 0.1, *GAPS), "t must be at least 20"),
-        (lambda: bounds.prop_4_3_least_t(1, *GAPS, condition="p"), "condition must be one of"),
-        (lambda: bounds.prop_4_4(9, 0.1, 1, *TWICE_THE_MARGIN), "0.2 > 0.1 at arm 1"),
-        (lambda: bounds.prop_4_4_expectation(20, 0.1, *GAPS), r"t must be above 20"),
-        (lambda: bounds.constant_bound(0, *GAPS), "A must be > 0"),
-        (lambda: bounds.constant_bound_margins(1, *TWICE_THE_MARGIN), "0.2 > 0.1 at arm 1"),
-        (lambda: bounds.constant_bound_probability(2, 1, *GAPS), "delta must be in"),
-        (lambda: bounds.ScaledGeometricSum([0.1], [0]), r"p must be in \(0, 1\], got 0"),
+        (lambda: bounds.prop_4_3(KNOWN, 9, 0), r"delta must be in \(0, 1\), got 0"),
+        (lambda: bounds.prop_4_3(KNOWN, 9, 1), r"delta must be in \(0, 1\), got 1"),
+        (lambda: bounds.prop_4_3(KNOWN, 9, 0.1, A=-1), "A must be in .*, got -1"),
+        (lambda: bounds.prop_4_3(KNOWN, [1, 2], [0.1] * 3), "t and delta and A must have shapes"),
+        (lambda: bounds.prop_4_3(EQUAL_MINIMA, 9, 0.1), "same essential infimum"),
+        (lambda: bounds.prop_4_3(NOT_ALIGNED, 9, 0.1), "best mean must also have"),
+        (lambda: bounds.prop_4_3(EQUAL_MEANS, 9, 0.1), "no regret to bound"),
+        (lambda: bounds.prop_4_3(FLAT, 9, 0.1), "A must be > 0 .* constant 0"),
+        (lambda: bounds.prop_4_3_expectation(KNOWN, 3), "t must be at least 4 .*, got 3"),
+        (lambda: bounds.prop_4_3_expectation(WIDE, 90), "interval of length 1 .* from 0 to 1.5"),
+        (lambda: bounds.prop_4_4_expectation(WIDE, 90), "interval of length 1 .* from 0 to 1.5"),
+        (lambda: bounds.auer_2002(WIDE, 90), "interval of length 1 .* from 0 to 1.5"),
+        (lambda: bounds.prop_4_3_least_t(KNOWN, condition="p"), "condition must be one of"),
+        (lambda: bounds.prop_4_4(TWICE_THE_MARGIN, 9, 0.1), r"0.2 > 0.1\S* \(arm 1\)"),
+        (lambda: bounds.prop_4_4_least_t(TWICE_THE_MARGIN), "mean_gaps must be <= minimum_gaps"),
+        (lambda: bounds.prop_4_4_expectation(KNOWN, 2), r"t must be above 2 .*, got 2"),
+        (lambda: bounds.constant_bound(KNOWN, A=0), "A must be in .*, got 0"),
+        (lambda: bounds.constant_bound_margins(TWICE_THE_MARGIN), r"0.2 > 0.1\S* \(arm 1\)"),
+        (lambda: bounds.constant_bound_probability(KNOWN, 2), "delta must be in"),
+        (lambda: bounds.ScaledGeometricSum([0.1], [0]), r"p must be in \(0, 1\], .*got 0"),
         (lambda: bounds.ScaledGeometricSum([-1], [1]), "scales must be >= 0"),
         (lambda: bounds.ScaledGeometricSum([], []), "at least 1 number"),
         (lambda: bounds.ScaledGeometricSum([1], [1]).quantile_bounds(1), "q must be in"),
         (lambda: bounds.proportion_interval(11, 10), "successes must be in 0, ..., 10, got 11"),
-        (lambda: bounds.interval_coverage(0.5, 10, 1), "confidence must be in"),
+        (lambda: bounds.interval_coverage(0.5, 10, 1), r"confidence must be .* \(0, 1\), got 1"),
         (lambda: bounds.shared_minimum_share(0, 1), "density_1 must be > 0"),
         (lambda: bounds.stopping_probabilities(STUCK, "none"), "ties must be one of"),
         (lambda: bounds.limit_regret(STUCK), "linear_asymptote"),

@@ -71,7 +71,7 @@ def test_lemma_excess_sees_a_bound_that_is_too_small(monkeypatch):
     laws = [arms.Uniform(0.2, 0.9)]
     assert analysis.lemma_4_1_excess(laws).value <= 0
     true = bounds.lemma_4_1
-    monkeypatch.setattr(bounds, "lemma_4_1", lambda t, e, A: true(t, e, 1.5 * A))
+    monkeypatch.setattr(bounds, "lemma_4_1", lambda law, t, e: true(law, t, e) ** 1.5)
     assert analysis.lemma_4_1_excess(laws).value > 0
 
 

@@ -35,7 +35,7 @@ _EPS = (0.01, 0.02, 0.05, 0.1, 0.2)
 def lemma_4_1_excess(laws: Sequence[RewardLaw]) -> Estimate:
     """Largest P(min >= a + eps) - exp(-t A eps) on a grid with eps <= 1/A; exact."""
     excess = [
-        bounds.minimum_exceedance(law, t, e) - bounds.lemma_4_1(t, e, law.lower_mass_constant)
+        bounds.minimum_exceedance(law, t, e) - bounds.lemma_4_1(law, t, e)
         for law in laws
         for t in _T
         for e in _EPS
@@ -51,9 +51,8 @@ def lemma_4_2_excess(listed: Sequence[problems.Problem]) -> Estimate:
         A = problem.lower_mass_constants.min()
         for t in _T:
             for e in (e for e in _EPS if e * A <= 1):
-                miss = [bounds.minimum_exceedance(law, t, e) for law in problem.arms]
-                exact = 1 - np.prod(1 - np.array(miss))
-                excess.append(exact - bounds.lemma_4_2(problem.n_arms, t, e, A))
+                exact = bounds.lemma_4_2_exact(problem, t, e)
+                excess.append(exact - bounds.lemma_4_2(problem, t, e))
     return Estimate.exact(np.max(excess))
 
 
@@ -90,16 +89,12 @@ def _final(result: xarray.Dataset) -> np.ndarray:
     return result.theoretical_regret.isel(policy=0, checkpoint=-1).values
 
 
-def _arguments(problem: problems.Problem) -> tuple[float, np.ndarray, np.ndarray]:
-    return problem.lower_mass_constants.min(), problem.mean_gaps, problem.minimum_gaps
-
-
 def violation_rate(
     result: xarray.Dataset, listed: Sequence[problems.Problem], delta: float, bound=bounds.prop_4_3
 ) -> Estimate:
     """Share of runs whose regret is above the bound that holds with probability 1 - delta."""
     t = int(result.attrs["horizon"])
-    limits = np.array([bound(t, delta, *_arguments(problem)) for problem in listed])
+    limits = np.array([bound(problem, t, delta) for problem in listed])
     return Estimate.proportion(_final(result) > limits[:, None])
 
 
@@ -115,8 +110,8 @@ def bound_over_mean(
     the problem of least ratio.
     """
     t = int(result.attrs["horizon"])
-    kept = [j for j, p in enumerate(listed) if t > least_t(*_arguments(p))]
-    limits = np.array([bound(t, *_arguments(listed[j])) for j in kept])
+    kept = [j for j, p in enumerate(listed) if t > least_t(p)]
+    limits = np.array([bound(listed[j], t) for j in kept])
     final = _final(result)[kept]
     worst = int(first_least(limits / final.mean(axis=1)))
     return Estimate.bootstrap(lambda x: limits[worst] / x.mean(-1), final[worst])
@@ -135,14 +130,13 @@ def printed_condition_failures(problem: problems.Problem, least: int) -> Estimat
 
     At `least`, the first step of interest, MIN has paid at least for one pull of each arm.
     """
-    A, mean_gaps, minimum_gaps = _arguments(problem)
-    first = max(least, int(np.ceil(bounds.prop_4_3_least_t(A, mean_gaps, minimum_gaps, "printed"))))
-    last = int(bounds.prop_4_3_least_t(A, mean_gaps, minimum_gaps, "proof"))
+    first = max(least, int(np.ceil(bounds.prop_4_3_least_t(problem, condition="printed"))))
+    last = int(bounds.prop_4_3_least_t(problem, condition="proof"))
     steps = np.arange(first, max(first, last))
     if not steps.size:
         return Estimate.exact(0)
-    limits = bounds.prop_4_3_expectation(steps, A, mean_gaps, minimum_gaps, "printed")
-    return Estimate.exact(np.sum(np.asarray(limits) < mean_gaps.sum()))
+    limits = bounds.prop_4_3_expectation(problem, steps, condition="printed")
+    return Estimate.exact(np.sum(np.asarray(limits) < problem.mean_gaps.sum()))
 
 
 def min_wins(problem: problems.Problem, horizon: int, runs: int, seed: int, C: float) -> Estimate:
