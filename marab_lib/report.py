@@ -72,8 +72,10 @@ _CSS = """\
 .cell_output img { max-width: 100%; }
 @media (max-width: 40rem) {  /* the list of notebooks: one below the other, without columns */
   table:has(td:first-child a) thead { display: none; }
-  table:has(td:first-child a) :is(tbody, tr, td:first-child) { display: block; }
-  table:has(td:first-child a) td { display: inline; border: 0; padding: 0 0.8em 0 0; }
+  table:has(td:first-child a) :is(tbody, tr) { display: block; }
+  table:has(td:first-child a) :is(td, td p) { display: inline; border: 0; }
+  table:has(td:first-child a) td { padding: 0 0.8em 0 0; }
+  table:has(td:first-child a) td:first-child { display: block; }
   table:has(td:first-child a) tr { padding: 0.5em; }
 }
 @media print {  /* nothing can be scrolled on paper */
