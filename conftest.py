@@ -1,7 +1,9 @@
 """pytest settings for the tests, the doctests and the notebooks (nbval)."""
 
 from contextlib import ExitStack
+from functools import partial
 
+import pictures
 import pytest
 
 from marab_lib.notebooks import clean_environment
@@ -15,6 +17,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:
-    """What a library writes to stderr (a font list built, say) is no result of a notebook."""
+    """What a library writes to stderr (a font list built, say) is no result; a figure is one."""
     if hasattr(collector, "skip_compare"):
-        collector.skip_compare += ("stderr",)
+        results = {pictures.PNG}
+        collector.skip_compare = (*(set(collector.skip_compare) - results), "stderr")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A cell of a notebook compares its figures as pictures."""
+    if hasattr(item, "compare_outputs"):
+        item.compare_outputs = partial(pictures.compare, item.compare_outputs)

@@ -56,6 +56,7 @@ _SETTINGS = {
     "html_show_sphinx": False,
     "nb_execution_mode": "off",
     "nb_merge_streams": True,
+    "nb_render_markdown_format": "myst",  # formulas in text that code has written
     "nb_ipywidgets_js": {},  # would be loaded from elsewhere; static figures stand in
     "myst_enable_extensions": ["amsmath", "dollarmath"],
     "myst_heading_anchors": 3,
@@ -75,7 +76,22 @@ _CSS = """\
 .cell_output table { max-width: 100%; }
 .cell_output td, .cell_output th { padding: 0.15em 0.6em; }
 .cell_output img { max-width: 100%; }
+@media (max-width: 40rem) {  /* the list of notebooks: one below the other, without columns */
+  table:has(td:first-child a) thead { display: none; }
+  table:has(td:first-child a) :is(tbody, tr) { display: block; }
+  table:has(td:first-child a) :is(td, td p) { display: inline; border: 0; }
+  table:has(td:first-child a) td { padding: 0 0.8em 0 0; }
+  table:has(td:first-child a) td:first-child { display: block; }
+  table:has(td:first-child a) tr { padding: 0.5em; }
+}
+@media print {  /* nothing can be scrolled on paper */
+  pre { white-space: pre-wrap !important; overflow-wrap: anywhere; }
+  .pst-scrollable-table-container { overflow: visible !important; }
+  table, .cell_output table { display: table; width: auto; font-size: 0.65em; }
+  td, th { overflow-wrap: anywhere; }
+}
 """
+_CAPTIONS = (r"\*\*Figure.*", r"\*(?![* ]).*")  # before the figure, and after it
 
 
 def build(out: Path, folder: Path = notebooks.FOLDER) -> tuple[Path, list[str]]:
@@ -222,7 +238,7 @@ def _listed(changed: Mapping[str, object]) -> _Markdown:
 def _write_source(source: Path, shown: list[_Page], out: Path) -> None:
     (source / "notebooks").mkdir(parents=True)
     for page in shown:
-        nbformat.write(page.shown(), source / "notebooks" / page.notebook.path.name)
+        nbformat.write(_described(page.shown()), source / "notebooks" / page.notebook.path.name)
     (source / "_static").mkdir()
     package = Path(util.find_spec("sphinx-mathjax-offline").origin).parent
     shutil.copy(package / "static" / "mathjax" / _MATHJAX, source / "_static")
@@ -238,6 +254,37 @@ def _write_source(source: Path, shown: list[_Page], out: Path) -> None:
     verdicts = "\n\n".join(["### Published verdicts", _PUBLISHED, *counts])
     page = _first_page(shown, verdicts, len(published))
     (source / "index.md").write_text(page, encoding="utf-8")
+
+
+def _described(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The notebook with an alternative text for each figure: its caption, without markup."""
+    described = copy.deepcopy(notebook)
+    for number, cell in enumerate(described.cells):
+        if cell.cell_type == "code":
+            text = _plain(_caption(described.cells, number))
+            cell.metadata["mystnb"] = {"image": {"alt": text}}
+    return described
+
+
+def _caption(cells: list[nbformat.NotebookNode], number: int) -> str:
+    """The caption of what a cell draws, or else the last paragraph before the cell."""
+    before, after = (
+        cells[place].source.split("\n\n")
+        if place in range(len(cells)) and cells[place].cell_type == "markdown"
+        else [""]
+        for place in (number - 1, number + 1)
+    )
+    for paragraph, pattern in zip((before[-1], after[0]), _CAPTIONS, strict=True):
+        if re.fullmatch(pattern, paragraph, re.DOTALL):
+            return paragraph
+    return before[-1] or "Figure"
+
+
+def _plain(markdown: str) -> str:
+    """Text without the marks of Markdown and LaTeX."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown)
+    text = re.sub(r"\\[,;! ]", " ", text)
+    return " ".join(re.sub(r"[*`$\\{}#]", "", text).split())
 
 
 def _first_page(shown: list[_Page], verdicts: str, n_claims: int) -> str:

@@ -22,6 +22,7 @@ SAVED = sorted(notebooks.FOLDER.glob("*.ipynb"))
 TYPES = ("int", "float", "str", "bool", "list", "list[int]", "list[float]", "list[str]")
 KEPT_OF_A_CELL = {"tags", "jupyter"}
 LONGEST_CELL = 25
+KINDS = {"text/plain", "text/html", "text/latex", "text/markdown", "image/png"}
 
 each_notebook = pytest.mark.parametrize("path", SAVED, ids=[path.stem for path in SAVED])
 
@@ -71,7 +72,7 @@ def _flaws_of_the_run(code: list[nbformat.NotebookNode]) -> Iterator[str]:
             kind = output.output_type
             if kind == "error" or output.get("name") == "stderr":
                 yield f"In [{cell.execution_count}] has an output of the kind error or stderr"
-            if set(output.get("data", {})) - {"text/plain", "text/html", "text/latex", "image/png"}:
+            if set(output.get("data", {})) - KINDS:
                 yield f"In [{cell.execution_count}] has an output in another format"
             if re.search(r"\bat 0x[0-9a-f]{6,}", str(output)):
                 yield f"In [{cell.execution_count}] shows a memory address"

@@ -53,6 +53,7 @@ def site(write_notebook_to, tmp_path_factory):
     )
     content = nbformat.read(path, as_version=4)
     content.cells.append(formula)
+    content.cells.insert(2, nbformat.v4.new_markdown_cell("**Figure.** Lines <up>."))
     nbformat.write(content, path)
     write_notebook_to(folder, "02_wrong", "assert False, 'too large'")
     arguments = ["--notebooks", str(folder), "--out", str(folder / "out")]
@@ -86,6 +87,34 @@ def test_pages_show_outputs_figures_errors_and_links(site):
     assert "widget-view" not in pages["01_run"]
     assert "too large" in pages["02_wrong"]
     assert "never run" in pages["03_saved"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "alt"),
+    [
+        (
+            r"Some." "\n\n" r"**Figure 2.** Of `runs`, $\alpha = 1\,\%$.",
+            "",
+            "Figure 2. Of runs, alpha = 1 %.",
+        ),
+        ("All:", '*Left: a <b> & "c".*\n\nMore.', 'Left: a <b> & "c".'),
+        ("All [panels](02_b.ipynb):", "* a list", "All panels:"),
+        ("", "", "Figure"),
+    ],
+)
+def test_the_caption_is_the_alternative_text(before, after, alt):
+    v4 = nbformat.v4
+    cells = [v4.new_markdown_cell(before), v4.new_code_cell("1"), v4.new_markdown_cell(after)]
+    described = report._described(v4.new_notebook(cells=cells))
+    assert described.cells[1].metadata["mystnb"]["image"]["alt"] == alt
+
+
+def test_every_picture_has_an_alternative_text(site):
+    pages = [page.read_text(encoding="utf-8") for page in site.rglob("*.html")]
+    images = [image for page in pages for image in re.findall(r"<img\b[^>]*>", page)]
+    assert any("_images" in image for image in images)
+    assert [image for image in images if not re.search(r'alt="[^"]+"', image)] == []
+    assert any('alt="Figure. Lines &lt;up&gt;."' in image for image in images)
 
 
 def test_all_claims_are_there(site):
