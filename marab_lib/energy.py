@@ -56,6 +56,8 @@ HOURS = 0.5  # hours a step
 WEEK = 7 * STEPS
 FIRST_DAY = 151  # 1 June, counted from 0
 N_DAYS = 117  # realizations in the paper
+_LARGEST = 1e15  # MW, MWh, a price, ...: sums and products stay far below the largest float
+_LEAST = 1e-15  # of what is divided by
 
 # --- data ---------------------------------------------------------------------------------
 
@@ -67,7 +69,7 @@ class Days:
     Parameters
     ----------
     demand : array_like, shape (days, 384)
-        MW in each half-hour of the seven days before and of the day itself, >= 0, with a
+        MW in each half-hour of the seven days before and of the day itself, in [0, 1e15], with a
         positive sum over the day.
     weather : array_like, shape (days, 384)
         Temperature in degrees Celsius.
@@ -87,7 +89,7 @@ class Days:
 
     def __post_init__(self) -> None:
         demand = np.atleast_2d(_validate.finite_array("demand", self.demand))
-        weather = np.atleast_2d(_validate.finite_array("weather", self.weather))
+        weather = np.atleast_2d(_amounts("weather", self.weather))
         if demand.ndim != 2 or demand.shape[1] != WEEK + STEPS or demand.shape[0] == 0:
             raise ValueError(
                 f"demand must have shape (days, {WEEK + STEPS}), a week and a day of half-hours, "
@@ -97,12 +99,14 @@ class Days:
             raise ValueError(
                 f"weather must have the shape of demand, {demand.shape}, got {weather.shape}"
             )
-        _validate.every(demand >= 0, "demand must be >= 0 MW, got {}", demand)
+        message = f"demand must be >= 0 MW and at most {_LARGEST:g}, got {{}}"
+        _validate.every((demand >= 0) & (demand <= _LARGEST), message, demand)
         served = demand[:, WEEK:].sum(axis=1)
-        _validate.every(served > 0, "demand must not be 0 for a whole day, got a sum of {}", served)
-        dates = np.arange(len(demand)) if self.dates is None else np.asarray(self.dates)
-        if dates.shape != (len(demand),):
-            raise ValueError(f"dates must name {len(demand)} days, got shape {dates.shape}")
+        message = f"demand must not be 0 for a whole day (below {_LEAST:g}), got a sum of {{}}"
+        _validate.every(served >= _LEAST, message, served)
+        dates = _names("dates", range(len(demand)) if self.dates is None else self.dates)
+        if len(dates) != len(demand):
+            raise ValueError(f"dates must name {len(demand)} days, got {len(dates)}")
         for name, array in (("demand", demand), ("weather", weather), ("dates", dates)):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
@@ -131,6 +135,39 @@ class Days:
     def served(self) -> np.ndarray:
         """Energy served on each day, MWh, shape (days,)."""
         return self.today.sum(axis=1) * HOURS
+
+
+def _names(name: str, value: object) -> np.ndarray:
+    """A new array of names, shape (n,)."""
+    try:
+        array = np.array(value)
+    except ValueError:
+        array = np.array(None)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be a list of names, got {_validate.shown(value)}")
+    return array
+
+
+def _amounts(name: str, value: object, low: float = -_LARGEST) -> np.ndarray:
+    """A new array of numbers from low to the largest."""
+    array = _validate.finite_array(name, value)
+    message = f"{name} must be in [{low:g}, {_LARGEST:g}], got {{:g}}"
+    _validate.every((array >= low) & (array <= _LARGEST), message, array)
+    return array
+
+
+def _table(name: str, value: object, shape: tuple[int | str, ...]) -> np.ndarray:
+    """A read-only array of numbers of that shape, of which texts name free lengths."""
+    array = _amounts(name, value)
+    fits = array.ndim == len(shape) and all(
+        have == want or (isinstance(want, str) and have > 0)
+        for have, want in zip(array.shape, shape, strict=True)
+    )
+    if not fits:
+        wanted = ", ".join(map(str, shape))
+        raise ValueError(f"{name} must have shape ({wanted}), got {array.shape}")
+    array.flags.writeable = False
+    return array
 
 
 def _profile(name: str, value: ArrayLike) -> np.ndarray:
@@ -162,6 +199,16 @@ class Demand:
     work_day: np.ndarray
     dates: np.ndarray
 
+    def __post_init__(self) -> None:
+        for name in ("power", "temperature"):
+            object.__setattr__(self, name, _table(name, getattr(self, name), (365, STEPS)))
+        for name in ("work_day", "dates"):
+            array = _names(name, getattr(self, name))
+            if array.shape != (365,):
+                raise ValueError(f"{name} must have shape (365,), got {array.shape}")
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
     def days(self, numbers: Iterable[int] = range(FIRST_DAY, FIRST_DAY + N_DAYS)) -> Days:
         """Some days of the year, each with the week before it.
 
@@ -179,7 +226,9 @@ class Demand:
         """
         last = len(self.power) - 1
         if not isinstance(numbers, Iterable):
-            raise TypeError(f"numbers must be whole numbers in [7, {last}], got {numbers!r}")
+            raise TypeError(
+                f"numbers must be whole numbers in [7, {last}], got {_validate.shown(numbers)}"
+            )
         chosen = np.array([_validate.whole("numbers", n, 7, last) for n in numbers], dtype=int)
         if chosen.size == 0:
             raise ValueError("numbers must name at least one day, got none")
@@ -193,6 +242,8 @@ class Demand:
 
     def other_days(self, n_days: int = N_DAYS, first: int = FIRST_DAY, n: int = N_DAYS) -> Days:
         """Days spread evenly over the rest of the year, without the n days from `first` on."""
+        first = _validate.whole("first", first, 0, len(self.power) - 1)
+        n = _validate.whole("n", n, 0, len(self.power) // 2)
         rest = np.setdiff1d(np.arange(7, len(self.power)), np.arange(first, first + n))
         n_days = _validate.whole("n_days", n_days, 1, rest.size)
         return self.days(rest[np.linspace(0, rest.size - 1, n_days).round().astype(int)].tolist())
@@ -223,7 +274,7 @@ def load_demand(folder: str | os.PathLike | None = None) -> Demand:
     ((365, 48), 1.0)
     """
     # As text first: the fast parser of numbers may be off by the last bit.
-    frame = data.read_csv("demand.csv", folder, dtype=str)
+    frame = _read("demand.csv", folder)
     power, temperature, work_day = (
         frame[name].astype(np.float64).to_numpy().reshape(-1, STEPS)
         for name in ("demand_gw", "temperature_c", "work_day")
@@ -237,6 +288,13 @@ def load_demand(folder: str | os.PathLike | None = None) -> Demand:
     )
 
 
+def _read(name: str, folder: str | os.PathLike | None) -> pandas.DataFrame:
+    """A file of ``data/``, as texts."""
+    if folder is not None and not (isinstance(folder, (str, os.PathLike)) and str(folder)):
+        raise TypeError(f"folder must be a path or None, got {_validate.shown(folder)}")
+    return data.read_csv(name, folder, dtype=str)
+
+
 def load_rewards(folder: str | os.PathLike | None = None) -> pandas.DataFrame:
     """The saved 20 x 117 table of rewards: a row a strategy, a column a day.
 
@@ -247,16 +305,23 @@ def load_rewards(folder: str | os.PathLike | None = None) -> pandas.DataFrame:
     >>> load_rewards().shape
     (20, 117)
     """
-    table = data.read_csv("energy_table.csv", folder, dtype=str)
+    table = _read("energy_table.csv", folder)
     return table.set_index("strategy").astype(np.float64)
 
 
 # --- the battery and its tariff -----------------------------------------------------------
 
 
+def _keep_number(of: object, name: str, low: float, high: float, **ends: bool) -> None:
+    """Check a field of a frozen class, and keep it as a float: 1, Decimal(1) and 1.0 are one."""
+    object.__setattr__(of, name, _validate.number(name, getattr(of, name), low, high, **ends))
+
+
 @dataclass(frozen=True)
 class Battery:
     """A battery of the size of two hours of the mean demand.
+
+    Its numbers are kept as floats, and those > 0 must be at least 1e-15.
 
     In a half-hour with charging power c and discharging power u (MW), the energy stored is
     e' = (1 - leak) e + charge_efficiency c dt - u dt / discharge_efficiency, dt = 0.5 h, within
@@ -265,9 +330,9 @@ class Battery:
     Parameters
     ----------
     capacity : float
-        E in MWh, > 0.
+        E in MWh, > 0, at most 1e15.
     power : float
-        P in MW, > 0: largest charging and discharging power.
+        P in MW, > 0, at most 1e15: largest charging and discharging power.
     charge_efficiency, discharge_efficiency : float
         eta_c, eta_d in (0, 1].
     reserve : float
@@ -280,7 +345,7 @@ class Battery:
     Examples
     --------
     >>> Battery().capacity, Battery(power=1).power
-    (2.0, 1)
+    (2.0, 1.0)
     """
 
     capacity: float = 2.0
@@ -292,13 +357,16 @@ class Battery:
     leak: float = 0.001
 
     def __post_init__(self) -> None:
-        _validate.number("capacity", self.capacity, 0, open_low=True)
-        _validate.number("power", self.power, 0, open_low=True)
-        for name in ("charge_efficiency", "discharge_efficiency"):
-            _validate.number(name, getattr(self, name), 0, 1, open_low=True)
-        _validate.number("reserve", self.reserve, 0, 1, open_high=True)
-        _validate.number("start", self.start, self.reserve, 1)
-        _validate.number("leak", self.leak, 0, 1, open_high=True)
+        for name, high in (
+            ("capacity", _LARGEST),
+            ("power", _LARGEST),
+            ("charge_efficiency", 1.0),
+            ("discharge_efficiency", 1.0),
+        ):
+            _keep_number(self, name, _LEAST, high)
+        _keep_number(self, "reserve", 0, 1, open_high=True)
+        _keep_number(self, "start", self.reserve, 1)
+        _keep_number(self, "leak", 0, 1, open_high=True)
         made_up = self.charge_efficiency * self.power * HOURS
         if self.leak * self.lowest > made_up:
             raise ValueError(
@@ -341,6 +409,17 @@ class Battery:
         >>> print(c[0], u[0], f"{e[0]:.2f}")
         0.0 0.19 0.90
         """
+        arrays = _validate.broadcast(
+            stored=_amounts("stored", stored, 0.0),
+            request=_amounts("request", request),
+            demand=_amounts("demand", demand, 0.0),
+        )
+        return self._step(*arrays)
+
+    def _step(
+        self, stored: np.ndarray, request: np.ndarray, demand: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`step` without its checks, for the loops."""
         kept = (1 - self.leak) * stored
         gain, loss = self.charge_efficiency * HOURS, HOURS / self.discharge_efficiency
         trickle = np.maximum(self.lowest - kept, 0) / gain
@@ -363,12 +442,12 @@ class Tariff:
     overrun : float
         p_u >= 0 more for each MWh bought above the subscribed power. 0 is the paper's model.
     subscribed : float
-        G >= 0 in MW.
+        G >= 0 in MW. All are at most 1e15, and kept as floats.
 
     Examples
     --------
     >>> Tariff(overrun=0).overrun
-    0
+    0.0
     """
 
     price: float = 1.0
@@ -377,7 +456,7 @@ class Tariff:
 
     def __post_init__(self) -> None:
         for f in fields(self):
-            _validate.number(f.name, getattr(self, f.name), 0)
+            _keep_number(self, f.name, 0, _LARGEST)
 
 
 @dataclass(frozen=True, eq=False)
@@ -387,7 +466,7 @@ class Operation:
     Attributes
     ----------
     demand, charge, discharge : ndarray, shape (days, 48)
-        d, c and u in MW.
+        d (of positive sum on each day), c and u in MW.
     stored : ndarray, shape (days, 49)
         Energy e in MWh at the start of each half-hour, and at the end of the day.
     battery : Battery
@@ -398,6 +477,16 @@ class Operation:
     discharge: np.ndarray
     stored: np.ndarray
     battery: Battery
+
+    def __post_init__(self) -> None:
+        _instance("battery", self.battery, Battery)
+        object.__setattr__(self, "demand", _table("demand", self.demand, ("days", STEPS)))
+        days = len(self.demand)
+        for name, steps in (("charge", STEPS), ("discharge", STEPS), ("stored", STEPS + 1)):
+            object.__setattr__(self, name, _table(name, getattr(self, name), (days, steps)))
+        served = self.demand.sum(axis=1)
+        message = f"demand must not be 0 for a whole day (below {_LEAST:g}), got a sum of {{}}"
+        _validate.every(served >= _LEAST, message, served)
 
     @property
     def bought(self) -> np.ndarray:
@@ -426,7 +515,9 @@ def _instance(name: str, value: object, kind: type, default: object = None) -> o
     if value is None and default is not None:
         return default
     if not isinstance(value, kind):
-        raise TypeError(f"{name} must be of the class {kind.__name__}, got {value!r}")
+        raise TypeError(
+            f"{name} must be of the class {kind.__name__}, got {_validate.shown(value)}"
+        )
     return value
 
 
@@ -466,7 +557,8 @@ def operate(strategy: Callable, days: Days, battery: Battery | None = None) -> O
         act = strategy.plan(days.demand[:, :WEEK], days.weather[:, :WEEK])
     if not callable(act):
         raise TypeError(
-            f"strategy must be a function of (time, demand, soc, weather), got {strategy!r}"
+            "strategy must be a function of (time, demand, soc, weather), got "
+            f"{_validate.shown(strategy)}"
         )
     n = len(days)
     charge, discharge, stored = np.empty((n, STEPS)), np.empty((n, STEPS)), np.empty((n, STEPS + 1))
@@ -475,7 +567,7 @@ def operate(strategy: Callable, days: Days, battery: Battery | None = None) -> O
         now = WEEK + step + 1
         soc = stored[:, step] / battery.capacity
         wish = act(step * HOURS, days.demand[:, :now], soc, days.weather[:, :now])
-        charge[:, step], discharge[:, step], stored[:, step + 1] = battery.step(
+        charge[:, step], discharge[:, step], stored[:, step + 1] = battery._step(
             stored[:, step], _power(wish, n, strategy, step), days.demand[:, now - 1]
         )
     return Operation(days.today, charge, discharge, stored, battery)
@@ -483,15 +575,13 @@ def operate(strategy: Callable, days: Days, battery: Battery | None = None) -> O
 
 def _power(wish: object, n: int, strategy: object, step: int) -> np.ndarray:
     try:
-        power = np.broadcast_to(np.asarray(wish, dtype=np.float64), n)
-        if np.isfinite(power).all():
-            return power
+        return np.broadcast_to(_validate.finite_array("power", wish), n)
     except (TypeError, ValueError):
         pass
     name = getattr(strategy, "__name__", type(strategy).__name__)
     raise ValueError(
         f"strategy {name!r} must return MW as a finite number or one a day, shape ({n},); "
-        f"at {step * HOURS:g} h it returned {wish!r}"
+        f"at {step * HOURS:g} h it returned {_validate.shown(wish)}"
     )
 
 
@@ -511,9 +601,12 @@ def days_ago(series: np.ndarray, days: int) -> np.ndarray:
     Examples
     --------
     >>> days_ago(np.arange(400)[None], 1)[0, :2].tolist()
-    [288, 289]
+    [288.0, 289.0]
     """
     days = _validate.whole("days", days, 1, 7)
+    series = _validate.numbers("series", series)
+    if series.ndim != 2 or series.shape[1] < WEEK:
+        raise ValueError(f"series must have shape (days, >= {WEEK}), got {series.shape}")
     return series[:, WEEK - days * STEPS : WEEK - (days - 1) * STEPS]
 
 
@@ -602,7 +695,7 @@ def _feasible(level: np.ndarray, profile: np.ndarray, battery: Battery) -> np.nd
     feasible = np.ones(len(profile), dtype=bool)
     for step in range(STEPS):
         now = profile[:, step]
-        _, given, stored = battery.step(stored, _shaving(now, level, _fill(level)), now)
+        _, given, stored = battery._step(stored, _shaving(now, level, _fill(level)), now)
         feasible &= given >= np.maximum(now - level, 0)
     return feasible
 
@@ -703,20 +796,42 @@ class RewardTable:
     dates: np.ndarray
     unit_cost: np.ndarray
 
+    def __post_init__(self) -> None:
+        names, dates = _names("names", self.names), _names("dates", self.dates)
+        object.__setattr__(self, "names", tuple(names.tolist()))
+        object.__setattr__(self, "dates", dates)
+        unit_cost = _validate.finite_array("unit_cost", self.unit_cost)
+        if unit_cost.shape != (names.size, dates.size) or unit_cost.size == 0:
+            raise ValueError(
+                f"unit_cost must have a row for each of {names.size} names and a column for each "
+                f"of {dates.size} dates, got shape {unit_cost.shape}"
+            )
+        low, high = unit_cost.min(), unit_cost.max()
+        largest = max(abs(low), abs(high))
+        if largest > 1e100:
+            raise ValueError(f"unit_cost must be within 1e100, got {largest:g}")
+        if high - low <= max(1e-15 * largest, 1e-100):  # rounding, and no scale to measure by
+            raise ValueError(
+                f"unit_cost must not be the same everywhere: every strategy costs {low:g} a MWh on "
+                "every day"
+            )
+        object.__setattr__(self, "unit_cost", unit_cost)
+
     def reward(self, unit_cost: ArrayLike) -> np.ndarray:
         """(U_max - U) / (U_max - U_min), with the extremes over this whole table."""
         low, high = self.unit_cost.min(), self.unit_cost.max()
-        return (high - np.asarray(unit_cost)) / (high - low)
+        return (high - _amounts("unit_cost", unit_cost)) / (high - low)
 
     def to_unit_cost(self, reward: ArrayLike) -> np.ndarray:
         """The cost of a MWh served that a reward of this table stands for."""
         low, high = self.unit_cost.min(), self.unit_cost.max()
-        return high - np.asarray(reward) * (high - low)
+        return high - _amounts("reward", reward) * (high - low)
 
     @cached_property
     def rewards(self) -> np.ndarray:
         """Rewards in [0, 1], shape (strategies, days)."""
-        return self.reward(self.unit_cost)
+        low, high = self.unit_cost.min(), self.unit_cost.max()
+        return (high - self.unit_cost) / (high - low)
 
     def frame(self) -> pandas.DataFrame:
         """The rewards as a table: a row a strategy, a column a day."""
@@ -795,14 +910,13 @@ def reward_table(
     tariff = _instance("tariff", tariff, Tariff, Tariff())
     plans = strategies(battery, tariff) if plans is None else plans
     if not isinstance(plans, Mapping):
-        raise TypeError(f"plans must be a mapping of names to strategies, got {plans!r}")
+        raise TypeError(
+            f"plans must be a mapping of names to strategies, got {_validate.shown(plans)}"
+        )
     costs = [operate(plan, days, battery).unit_cost(tariff) for plan in plans.values()]
     if not costs:
         raise ValueError("plans must hold at least one strategy, got none")
-    unit_cost = np.stack(costs)
-    if np.ptp(unit_cost) == 0:
-        raise ValueError(f"plans: every strategy costs {unit_cost.flat[0]:g} a MWh on every day")
-    return RewardTable(tuple(plans), days.dates, unit_cost)
+    return RewardTable(tuple(plans), days.dates, np.stack(costs))
 
 
 def variants() -> Iterator[tuple[str, Battery, Tariff]]:
