@@ -20,6 +20,7 @@ What the battery cannot do is cut to what it can. A strategy that plans once a d
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -225,11 +226,13 @@ class Demand:
         2014-06-01 21.66 MWh
         """
         last = len(self.power) - 1
-        if not isinstance(numbers, Iterable):
+        try:
+            listed = list(numbers)
+        except TypeError:
             raise TypeError(
                 f"numbers must be whole numbers in [7, {last}], got {_validate.shown(numbers)}"
-            )
-        chosen = np.array([_validate.whole("numbers", n, 7, last) for n in numbers], dtype=int)
+            ) from None
+        chosen = np.array([_validate.whole("numbers", n, 7, last) for n in listed], dtype=int)
         if chosen.size == 0:
             raise ValueError("numbers must name at least one day, got none")
         window = chosen[:, None] + np.arange(-7, 1)
@@ -555,11 +558,13 @@ def operate(strategy: Callable, days: Days, battery: Battery | None = None) -> O
     act = strategy
     if hasattr(strategy, "plan"):
         act = strategy.plan(days.demand[:, :WEEK], days.weather[:, :WEEK])
-    if not callable(act):
+    try:
+        inspect.signature(act).bind("time", "demand", "soc", "weather")
+    except (TypeError, ValueError):
         raise TypeError(
             "strategy must be a function of (time, demand, soc, weather), got "
             f"{_validate.shown(strategy)}"
-        )
+        ) from None
     n = len(days)
     charge, discharge, stored = np.empty((n, STEPS)), np.empty((n, STEPS)), np.empty((n, STEPS + 1))
     stored[:, 0] = battery.first
@@ -913,6 +918,12 @@ def reward_table(
         raise TypeError(
             f"plans must be a mapping of names to strategies, got {_validate.shown(plans)}"
         )
+    for name, plan in plans.items():
+        if not (callable(plan) or hasattr(plan, "plan")):
+            raise TypeError(
+                "plans must be a mapping of names to strategies, got "
+                f"{_validate.shown(plan)} as {_validate.shown(name)}"
+            )
     costs = [operate(plan, days, battery).unit_cost(tariff) for plan in plans.values()]
     if not costs:
         raise ValueError("plans must hold at least one strategy, got none")

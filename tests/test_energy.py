@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -488,6 +490,32 @@ def test_what_is_no_strategy_is_refused() -> None:
 def test_impossible_batteries_are_refused(arguments, message) -> None:
     with pytest.raises(ValueError, match=message):
         Battery(**arguments)
+
+
+def test_numbers_of_any_kind_make_the_same_battery_and_tariff(days) -> None:
+    battery = Battery(Decimal("2"), Fraction(1, 2), start=np.float32(0.5))
+    assert (battery, Tariff(1, Decimal(5))) == (Battery(), Tariff())
+    assert {type(x) for x in (*vars(battery).values(), *vars(Tariff(1, 5)).values())} == {float}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Battery(capacity=5e-324), r"capacity must be .* \[1e-15, 1e\+15\], got 5e-324"),
+        (lambda: Battery(charge_efficiency=1e-310), r"charge_efficiency must be .*, got 1e-310"),
+        (lambda: Tariff(price=1e308), r"price must be .*, got 1e\+308"),
+        (lambda: Days.repeat(1e308), r"demand must be .* at most 1e\+15, got 1e\+308"),
+        (lambda: Days.repeat(1, 1e308), r"weather must be in .*, got 1e\+308"),
+        (lambda: Battery().step([1], [np.nan], [1]), "request must be finite"),
+        (lambda: Battery().step([1, 2], [1] * 3, [1]), "stored and request and demand must have"),
+        (lambda: energy.days_ago(np.ones(336), 1), r"series must have shape \(days, >= 336\)"),
+        (lambda: energy.load_demand().other_days(5, 365), r"first must be .* \[0, 364\], got 365"),
+        (lambda: energy.RewardTable(["a"], [1, 2], [[1, 2, 3]]), "unit_cost must have a row"),
+    ],
+)
+def test_numbers_out_of_range_are_refused(call, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 @pytest.mark.parametrize("name", ["price", "overrun", "subscribed"])

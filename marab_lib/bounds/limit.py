@@ -96,10 +96,11 @@ class ScaledGeometricSum:
     p: ArrayLike
 
     def __post_init__(self) -> None:
-        scales, p = _validate.broadcast(
-            scales=_validate.finite_array("scales", self.scales),
-            p=_validate.finite_array("p", self.p),
-        )
+        scales, p = (_validate.finite_array(name, getattr(self, name)) for name in ("scales", "p"))
+        for name, array in (("scales", scales), ("p", p)):
+            if array.ndim > 1:
+                raise ValueError(f"{name} must be a list of numbers, got shape {array.shape}")
+        scales, p = _validate.broadcast(scales=scales, p=p)
         if scales.ndim != 1 or scales.size == 0:
             raise ValueError(
                 f"scales must be a list of at least 1 number, got shape {scales.shape}"
@@ -174,6 +175,8 @@ class ScaledGeometricSum:
     def quantile_bounds(self, q: ArrayLike, points: int = 2**16) -> tuple[np.ndarray, np.ndarray]:
         """Two numbers between which the smallest x with P(sum <= x) >= q lies, for q in (0, 1)."""
         q = level("q", q)
+        if q.size == 0:
+            raise ValueError("q must hold at least one number, got none")
         points = _points(points)
         # A union bound over the terms gives an x that no q-quantile exceeds.
         tail = (1 - q.max()) / self.p.size
@@ -259,8 +262,10 @@ def unsettled_chance(problem: Problem, t: ArrayLike) -> np.ndarray | float:
     )
     step = 1e-7 * (problem.essential_suprema.max() - a)
     mass = problem.cdfs(a)
-    density = (problem.cdfs(a + step) - mass) / step
-    if np.sum(problem.essential_infima == a) > 1 or not density[safe] > 0:
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        density = (problem.cdfs(a + step) - mass) / step  # nan where no reward is above a*
+    several = np.sum(problem.essential_infima == a) > 1
+    if several or not (density[safe] > 0 and np.isfinite(density).all()):
         raise ValueError(
             f"problem must have one arm of largest infimum, with a positive density there, got "
             f"{problem!r}"
