@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from fractions import Fraction
 from functools import cached_property
 
@@ -11,7 +11,15 @@ from numpy.typing import ArrayLike
 
 from . import _validate, risk
 from . import energy as _energy
-from .arms import Discrete, Empirical, RewardLaw, TruncatedGaussianMixture, Uniform
+from .arms import (
+    Discrete,
+    Empirical,
+    ReadOnly,
+    RewardLaw,
+    TruncatedGaussianMixture,
+    Uniform,
+    _frozen,
+)
 
 __all__ = [
     "Problem",
@@ -31,7 +39,7 @@ _LAWS = (
 _BYTES_A_PROBLEM = 1200  # of its objects, besides its arrays
 
 
-class Problem:
+class Problem(ReadOnly):
     """A set of arms to choose from.
 
     Parameters
@@ -58,7 +66,7 @@ class Problem:
         name: str = "problem",
         stream: tuple[int, ...] | None = None,
     ) -> None:
-        if not isinstance(arms, (RewardLaw, Iterable)):
+        if not isinstance(arms, (RewardLaw, Iterable)) or isinstance(arms, (Set, Mapping)):
             raise TypeError(f"arms must be {_LAWS}, got {_validate.shown(arms)}")
         laws = [arms] if isinstance(arms, RewardLaw) else list(arms)
         for law in laws:
@@ -84,7 +92,7 @@ class Problem:
         return sum(len(law) if law.shape else 1 for law in self._laws)
 
     def _gather(self, of) -> np.ndarray:
-        return np.concatenate([np.atleast_1d(of(law)) for law in self._laws])
+        return _frozen(np.concatenate([np.atleast_1d(of(law)) for law in self._laws]))
 
     @cached_property
     def means(self) -> np.ndarray:
@@ -124,11 +132,13 @@ class Problem:
 
     def cdfs(self, x: float) -> np.ndarray:
         """P(X <= x) of each arm, shape (K,)."""
+        if _validate.numbers("x", x).ndim:
+            raise ValueError(f"x must be a single number, got {_validate.shown(x)}")
         return self._gather(lambda law: law.cdf(x))
 
     def mean_variances(self, rho: float) -> np.ndarray:
         """Mean-variance loss of each arm, variance - rho mean, shape (K,)."""
-        return self.variances - _validate.number("rho", rho, 0) * self.means
+        return self.variances - risk.check_rho(rho) * self.means
 
     def entropic_risks(self, theta: float) -> np.ndarray:
         """Entropic risk of each arm at risk aversion theta > 0 (to be large), shape (K,)."""
@@ -151,12 +161,12 @@ class Problem:
     @cached_property
     def mean_gaps(self) -> np.ndarray:
         """Mean-related margins Delta_mu,i = mu* - mu_i, shape (K,)."""
-        return self.best_mean - self.means
+        return _frozen(self.best_mean - self.means)
 
     @cached_property
     def minimum_gaps(self) -> np.ndarray:
         """Minimum-related margins Delta_a,i = a* - a_i of the best infimum a*, shape (K,)."""
-        return self.essential_infima.max() - self.essential_infima
+        return _frozen(self.essential_infima.max() - self.essential_infima)
 
     def encode(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Kinds, starts, sizes (one an arm) and the flat parameters, for the compiled loops."""
@@ -221,6 +231,7 @@ def proof_of_concept(
     a_star = _validate.number("a_star", a_star, high=mu_star, open_high=True)
     delta_max = _validate.number("delta_max", delta_max, 0)
     r_max = _validate.number("r_max", r_max, 0)
+    _check_memory(1, k, 7)
     share = np.arange(k) / (k - 1)
     means = mu_star - share * delta_max
     radii = mu_star - a_star + share * r_max
