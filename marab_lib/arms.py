@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,7 +44,8 @@ _STEEP = 1e300  # theta times the largest reward, beyond which floats end
 _ARM, _VALUE, _COMPONENT = ("arm",), ("arm", "value"), ("arm", "component")  # axes, in messages
 _LAPLACE = 500.0  # theta beyond which Kummer's function nears the largest float
 _LARGE = 1e6  # shapes of a Beta law from which the digits of SciPy's cdf run out
-_EXACT = 1e7  # denominators that probabilities are read as fractions of
+_EXACT = 10**7  # largest denominator of probabilities that are read as fractions
+_ROUNDING = Fraction(1, 2**50)  # relative, of a probability that was divided by their sum
 
 
 def _plain(x: ArrayLike) -> np.ndarray | float:
@@ -336,10 +338,17 @@ def _check_ends(**ends: np.ndarray) -> None:
         _validate.every((low < high) & (high - low >= least), message, low, high, axes=_ARM)
 
 
-def _as_share(p: float) -> float:
-    """A probability, or the fraction of small denominator that rounding has just missed."""
-    near = float(Fraction(p).limit_denominator(int(_EXACT)))
-    return near if abs(near - p) <= 4 * np.finfo(float).eps * p else p
+def _shares(p: np.ndarray) -> list[float]:
+    """Sums of the first 1, 2, ... probabilities of one arm, without rounding between them.
+
+    Where a fraction of small denominator is as near as the rounding of the probabilities lets one
+    tell, the sum is that fraction: 0.1 + 0.2 is 0.3, and six times 1/13 is 6/13.
+    """
+    shares = []
+    for total in accumulate(map(Fraction, p.tolist())):
+        near = total.limit_denominator(_EXACT)
+        shares.append(float(near if abs(near - total) <= _ROUNDING * total else total))
+    return shares
 
 
 def _lower_mass_constant(law: RewardLaw, at_zero: np.ndarray) -> np.ndarray:
@@ -556,15 +565,18 @@ class TruncatedGaussianMixture(RewardLaw):
     def _wide(self) -> np.ndarray:
         return _frozen(self._is_flat(self.upper))
 
-    def _mean_below(self, x: np.ndarray) -> np.ndarray:
-        """E max(x - X, 0) of each untruncated component, of its part above the lower end."""
-        below = self._mass_below(x)
+    def _shortfall(self, x: np.ndarray) -> np.ndarray:
+        """E max(x - X, 0) / (x - lower) of each untruncated component above the lower end."""
+        width = (x - self.lower)[..., None]
         slope = _normal_pdf(self._z(x)) - _normal_pdf(self._z(self.lower))
-        value = (x[..., None] - self.means) * below + self.scales * slope
+        value = (x[..., None] - self.means) * self._mass_below(x) + self.scales * slope
+        value = value / np.where(width > 0, width, 1)
         flat = self._is_flat(x)
         if flat.any():
-            near = (x - self.lower)[..., None] * below - self._integral(x, 1)
-            value = np.where(flat, near, value)
+            e = width[..., None] * _GAUSS_NODES
+            z = (self.lower[..., None, None] + e - self.means[..., None]) / self.scales[..., None]
+            values = _normal_pdf(z) @ (_GAUSS_WEIGHTS * (1 - _GAUSS_NODES))
+            value = np.where(flat, values * width / self.scales, value)
         return value
 
     def _integral(self, x: np.ndarray, power: int = 0, theta: float = 0.0) -> np.ndarray:
@@ -640,9 +652,8 @@ class TruncatedGaussianMixture(RewardLaw):
         level = float(risk.exact_level(alpha))
         v = np.asarray(self.quantile(level))
         # v - E max(v - X, 0) / level is largest at the quantile: an error of v hardly shows.
-        missing = (self.weights * self._mean_below(v)).sum(axis=-1) / self._mass / level
-        width = v - self.lower
-        return _plain(self.lower + np.clip(width - missing, 0, width))
+        missing = (self.weights * self._shortfall(v)).sum(axis=-1) / self._mass / level
+        return _plain(self.lower + (v - self.lower) * np.clip(1 - missing, 0, 1))
 
     def _log_laplace(self, theta: float) -> np.ndarray:
         """The factor exp(-theta x) shifts each Gaussian by -theta scale**2."""
@@ -893,7 +904,7 @@ class Discrete(_Finite):
     @cached_property
     def _cumulative(self) -> np.ndarray:
         """P(X <= each value), as fractions where they are some: 0.1 + 0.2 is 0.3."""
-        total = np.vectorize(_as_share, otypes=[float])(np.cumsum(self.probabilities, axis=-1))
+        total = np.apply_along_axis(_shares, -1, self.probabilities)
         total = np.minimum(np.maximum.accumulate(total, axis=-1), 1)
         total[..., -1] = 1.0
         return _frozen(total)
@@ -993,7 +1004,7 @@ class Bernoulli(_Finite):
     @cached_property
     def _at_zero(self) -> np.ndarray:
         """P(X = 0), as a fraction where it is one: that of p = 0.9 is 0.1."""
-        return _frozen(np.asarray(np.vectorize(_as_share, otypes=[float])(1 - self.p)))
+        return _frozen(np.apply_along_axis(_shares, -1, 1 - self.p[..., None])[..., 0])
 
     @property
     def _table(self) -> tuple[np.ndarray, np.ndarray]:
