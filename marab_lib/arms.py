@@ -316,6 +316,8 @@ def _quantile_by_root(law: RewardLaw, q: ArrayLike) -> np.ndarray | float:
 def _parameter(name: str, value: ArrayLike, of_one_arm: str = "") -> np.ndarray:
     """A parameter as a new array, of one arm or many; `of_one_arm` names the axis of a list."""
     array = _validate.finite_array(name, _validate.columns(value))
+    if array.size == 0 and not (of_one_arm and array.shape[-1] == 0):
+        raise ValueError(f"{name} must hold at least one arm, got shape {array.shape}")
     if array.ndim > 1 + bool(of_one_arm):
         one, many = (f"({of_one_arm},)", f"(K, {of_one_arm})") if of_one_arm else ("()", "(K,)")
         raise ValueError(f"{name} must have shape {one} or {many}, got shape {array.shape}")
@@ -493,14 +495,14 @@ class TruncatedGaussianMixture(RewardLaw):
         lower, upper = _validate.broadcast(
             lower=_location("lower", self.lower), upper=_location("upper", self.upper)
         )
-        weights, means, scales = _validate.broadcast(
-            weights=_parameter("weights", self.weights, "J"),
-            means=_location("means", self.means, "J"),
-            scales=_location("scales", self.scales, "J"),
-        )
-        if weights.ndim == 0 or weights.shape[-1] == 0:
-            shown = _validate.shown(self.weights)
-            raise ValueError(f"weights must list at least one component, got {shown}")
+        weights = _parameter("weights", self.weights, "J")
+        means = _location("means", self.means, "J")
+        scales = _location("scales", self.scales, "J")
+        for name, x in (("weights", weights), ("means", means), ("scales", scales)):
+            if weights.ndim == 0 or x.shape[-1:] == (0,):
+                shown = _validate.shown(getattr(self, name))
+                raise ValueError(f"{name} must list at least one component, got {shown}")
+        weights, means, scales = _validate.broadcast(weights=weights, means=means, scales=scales)
         shape = _validate.broadcast(lower=lower, weights=weights[..., 0])[0].shape
         lower, upper = (np.broadcast_to(x, shape).copy() for x in (lower, upper))
         weights, means, scales = (
@@ -523,8 +525,11 @@ class TruncatedGaussianMixture(RewardLaw):
         )
         self._set(lower=lower, upper=upper, weights=weights, means=means, scales=scales)
         mass = (self.weights * self._width).sum(axis=-1)
-        message = "no component has mass in [lower, upper] = [{}, {}]"
-        _validate.every(mass > 1e-290, message, lower, upper, axes=_ARM)
+        message = (
+            "no component has mass in [lower, upper] = [{}, {}]: one of the means must lie within "
+            "36 of its scales from it, got {} as the first"
+        )
+        _validate.every(mass > 1e-290, message, lower, upper, means[..., 0], axes=_ARM)
 
     @property
     def essential_infimum_array(self) -> np.ndarray:

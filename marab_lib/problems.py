@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 from functools import cached_property
 
@@ -66,9 +66,12 @@ class Problem(ReadOnly):
         name: str = "problem",
         stream: tuple[int, ...] | None = None,
     ) -> None:
-        if not isinstance(arms, (RewardLaw, Iterable)) or isinstance(arms, (Set, Mapping)):
-            raise TypeError(f"arms must be {_LAWS}, got {_validate.shown(arms)}")
-        laws = [arms] if isinstance(arms, RewardLaw) else list(arms)
+        if isinstance(arms, (Set, Mapping)):  # their order is not that of the arms
+            raise TypeError(f"arms must be a list of {_LAWS}, got {_validate.shown(arms)}")
+        try:
+            laws = [arms] if isinstance(arms, RewardLaw) else list(arms)
+        except TypeError:
+            raise TypeError(f"arms must be {_LAWS}, got {_validate.shown(arms)}") from None
         for law in laws:
             if not isinstance(law, RewardLaw):
                 raise TypeError(f"arms must be {_LAWS}, got {_validate.shown(law)}")
@@ -231,11 +234,22 @@ def proof_of_concept(
     a_star = _validate.number("a_star", a_star, high=mu_star, open_high=True)
     delta_max = _validate.number("delta_max", delta_max, 0)
     r_max = _validate.number("r_max", r_max, 0)
-    _check_memory(1, k, 7)
+    for name, value in (("mu_star", mu_star), ("a_star", a_star), ("delta_max", delta_max),
+                        ("r_max", r_max)):  # fmt: skip
+        _validate.number(name, value, -risk.LARGEST / 10, risk.LARGEST / 10)
+    _check_memory(1, k, 7, "n_arms")
     share = np.arange(k) / (k - 1)
     means = mu_star - share * delta_max
     radii = mu_star - a_star + share * r_max
-    return Problem(Uniform(means - radii, means + radii), "proof of concept")
+    low, high = means - radii, means + radii
+    _validate.every(
+        low < high,
+        "mu_star, a_star, delta_max and r_max must leave each arm a width that floats can hold, "
+        "got {} as both ends",
+        low,
+        axes=("arm",),
+    )
+    return Problem(Uniform(low, high), "proof of concept")
 
 
 def artificial(
@@ -303,7 +317,8 @@ def artificial(
     _validate.choice("spread_is", spread_is, ("sd", "variance"))
     _validate.choice("truncation", truncation, ("mixture", "components"))
 
-    _check_memory(n_problems, k, 7 * (2 + 3 * many))  # seven copies at the widest point
+    names = "n_problems, n_arms, n_gaussians"
+    _check_memory(n_problems, k, 7 * (2 + 3 * many), names)  # seven copies at the widest point
     u_lower, u_count, u_component = _uniforms(n_problems, seed, k, many)
     lower = minima[0] + (minima[1] - minima[0]) * u_lower
     counts = few + np.floor((many - few + 1) * u_count)
@@ -369,9 +384,11 @@ def aligned_uniform(n_problems: int, seed: int, *, n_arms: int = 5) -> list[Prob
     ]
 
 
-def _check_memory(n_problems: int, n_arms: int, floats_an_arm: int) -> None:
+def _check_memory(
+    n_problems: int, n_arms: int, floats_an_arm: int, names: str = "n_problems, n_arms"
+) -> None:
     size = n_problems * (_BYTES_A_PROBLEM + 8 * n_arms * floats_an_arm)
-    what = f"{n_problems:,} problems of {n_arms:,} arms"
+    what = f"{names}: {n_problems:,} problems of {n_arms:,} arms"
     _validate.fits_in_memory(what, size, "use fewer, or simulate them in parts")
 
 
