@@ -102,8 +102,8 @@ class Policy:
         least, most = problem.essential_infima.min(), problem.essential_suprema.max()
         if least < low or most > high:
             raise ValueError(
-                f"problems: {self.name} needs rewards in [{plain(low)}, {plain(high)}], but those of "
-                f"{problem.name!r} lie in [{plain(least)}, {plain(most)}]"
+                f"problems: {self.name} needs rewards in [{plain(low)}, {plain(high)}], but those "
+                f"of {problem.name!r} lie in [{plain(least)}, {plain(most)}]"
             )
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:

@@ -310,6 +310,7 @@ def _quantile_by_root(law: RewardLaw, q: ArrayLike) -> np.ndarray | float:
     # The solver drops what is solved, so each call is told which arms are left.
     root = elementwise.find_root(lambda x, i, p: batch[i].cdf(x) - p, (low, high), args=(arm, q)).x
     inside = (q > 0) & (q < 1)
+    root = np.clip(root, low, high)  # the solver may end a last bit outside
     return _plain(np.where(inside, root, np.where(q <= 0, low, high)))
 
 

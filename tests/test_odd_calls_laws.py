@@ -193,10 +193,12 @@ def table() -> dict[str, Callable]:
     }.items():  # fmt: skip
         usual = {} if generator is problems.proof_of_concept else {"n_problems": 2, "seed": 1}
         for argument in arguments:
-            calls[f"{generator.__name__} {argument}"] = lambda v, g=generator, a=argument, u=usual: (
-                means(g(**{**u, a: v}))
-            )
+            calls[f"{generator.__name__} {argument}"] = making(generator, argument, usual)
     return calls
+
+
+def making(generator: Callable, argument: str, usual: dict) -> Callable:
+    return lambda value: means(generator(**{**usual, argument: value}))
 
 
 def both(criterion: criteria.Criterion) -> list:

@@ -222,5 +222,5 @@ def test_arms_need_an_order(given):
 
 
 def test_arms_of_a_proof_of_concept_are_bounded_by_memory():
-    with pytest.raises(MemoryError, match="n_arms: 1 problems of .* arms would take about"):
+    with pytest.raises(MemoryError, match=r"n_arms: 1 problems of .* arms would take about"):
         problems.proof_of_concept(n_arms=10**12)
