@@ -620,7 +620,7 @@ def test_cvar_of_a_mixture_at_tiny_levels(level):
 def test_cvar_of_the_artificial_laws_lies_within_its_bounds():
     from marab_lib import problems
 
-    for problem in problems.artificial(50, 0):
+    for problem in problems.artificial(10, 0):
         (law,) = problem._laws
         for level in ("1e-20", "1e-9", "1e-8", "0.001"):
             assert (law.lower <= law.cvar(level)).all()
