@@ -580,15 +580,16 @@ def update_tail(arm, low, high, value, tail_n):
         arm.tail_n = tail_n
         arm.inv_sqrt_tail_n = 1.0 / math.sqrt(tail_n)
     arm.tail_max = low[0]
-    # One reward needs no sum: MaRaB with alpha <= 1/T is MIN to the last bit.
-    arm.cvar = low[0] if tail_n == 1 else (arm.tail_sum + arm.tail_lost) / tail_n
+    # Between the ends, so that equal constant arms tie, and MaRaB with alpha <= 1/T is MIN.
+    arm.cvar = min(max((arm.tail_sum + arm.tail_lost) / tail_n, arm.min), low[0])
 
 
 @jit()
 def split_cvar(arm, alpha):
     """CVaR of the empirical law: the lowest share alpha exactly, its last reward taken in part."""
     share = alpha * arm.n
-    return (arm.tail_n * arm.cvar - (arm.tail_n - share) * arm.tail_max) / share
+    value = (arm.tail_n * arm.cvar - (arm.tail_n - share) * arm.tail_max) / share
+    return min(max(value, arm.min), arm.cvar)
 
 
 # --- sorted lower parts -------------------------------------------------------------------
@@ -841,7 +842,7 @@ def _observe(a, x):
     a.min = min(a.min, x)
     a.max = max(a.max, x)
     a.sum += x
-    a.mean = a.sum / a.n
+    a.mean = min(max(a.sum / a.n, a.min), a.max)  # so that equal constant arms tie
     # The variance about the first reward: no cancellation, and exactly 0 for a constant arm.
     d = x - a.shift
     a.shifted_sum += d

@@ -98,11 +98,12 @@ class Policy:
         if self.support is None:
             return
         low, high = self.support
+        plain = _validate.plain
         least, most = problem.essential_infima.min(), problem.essential_suprema.max()
         if least < low or most > high:
             raise ValueError(
-                f"problems: {self.name} needs rewards in [{low:g}, {high:g}], but those of "
-                f"{problem.name!r} lie in [{least:g}, {most:g}]"
+                f"problems: {self.name} needs rewards in [{plain(low)}, {plain(high)}], but those "
+                f"of {problem.name!r} lie in [{plain(least)}, {plain(most)}]"
             )
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:

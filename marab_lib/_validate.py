@@ -21,17 +21,46 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
+def plain(x: float) -> str:
+    """A number in few digits, or in all of them where few would say another number."""
+    text = f"{x:g}"
+    return text if float(text) == x else repr(float(x))
+
+
+def _is_masked(value: object) -> bool:
+    """Whether a value of NumPy's masked arrays is missing, in lists too."""
+    if isinstance(value, np.ma.MaskedArray):
+        return bool(np.ma.is_masked(value))
+    if isinstance(value, np.ndarray):
+        return value.dtype == object and any(map(_is_masked, value.flat))
+    return isinstance(value, (list, tuple)) and any(map(_is_masked, value))
+
+
+def _kind(value: object) -> str:
+    """The letter of NumPy's type of a single value; "many" for a list, "none" for a masked one."""
+    try:
+        if _is_masked(value):
+            return "none"
+        given = np.asarray(value)
+    except (ValueError, RecursionError):
+        return "many"
+    return "many" if given.ndim else given.dtype.kind
+
+
 def whole(name: str, value: object, low: int, high: int | None = None) -> int:
     """A whole number in [low, high]; a float such as 40.0 is refused, as NumPy does."""
     allowed = f"a whole number >= {low}" if high is None else f"a whole number in [{low}, {high}]"
+    kind = _kind(value)
     try:
+        if kind in ("many", "none"):
+            raise TypeError
         number = operator.index(value)
         float(number)  # what no float holds, no result can be computed from
     except TypeError:
         raise TypeError(f"{name} must be {allowed}, got {shown(value)}") from None
     except OverflowError:
         raise ValueError(f"{name} must be {allowed} and below 1e308, got {shown(value)}") from None
-    if isinstance(value, (bool, np.bool_)) or number < low or (high is not None and number > high):
+    if kind == "b" or number < low or (high is not None and number > high):
         raise ValueError(f"{name} must be {allowed}, got {shown(value)}")
     return number
 
@@ -48,8 +77,11 @@ def number(
     """A finite number between low and high, the ends included unless said otherwise."""
     left = "(" if open_low or low == -np.inf else "["
     right = ")" if open_high or high == np.inf else "]"
-    allowed = f"a number in {left}{low:g}, {high:g}{right}"
+    allowed = f"a number in {left}{plain(low)}, {plain(high)}{right}"
+    kind = _kind(value)
     try:
+        if kind not in {"i", "u", "f", "O", "b", "U"}:
+            raise TypeError
         x = float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be {allowed}, got {shown(value)}") from None
@@ -57,7 +89,7 @@ def number(
         raise ValueError(f"{name} must be {allowed}, got {shown(value)}") from None
     below = x <= low if open_low else x < low
     above = x >= high if open_high else x > high
-    if isinstance(value, (bool, np.bool_, str)) or not np.isfinite(x) or below or above:
+    if kind in {"b", "U"} or not np.isfinite(x) or below or above:
         raise ValueError(f"{name} must be {allowed}, got {shown(value)}")
     return x
 
@@ -81,18 +113,25 @@ def finite_array(name: str, value: object) -> np.ndarray:
 
 
 def numbers(name: str, value: object) -> np.ndarray:
-    """An array of float64 numbers, infinite ones too; no texts, truth values or complex numbers."""
+    """An array of float64 numbers, infinite ones too.
+
+    No texts, truth values, complex numbers or masked values.
+    """
     try:
-        given = np.asarray(value)
-    except ValueError:
+        masked = _is_masked(value)
+        given = None if masked else np.asarray(value)
+    except (ValueError, RecursionError):
         raise ValueError(
             f"{name} must be numbers in rows of one length, got {shown(value)}"
         ) from None
-    kinds = {np.asarray(x).dtype.kind for x in given.flat} if given.dtype == object else set()
-    if not {given.dtype.kind, *kinds} <= set("iufO"):
+    if masked:
+        raise ValueError(f"{name} must have no masked values, got {shown(value)}")
+    kinds = {_kind(x) for x in given.flat} if given.dtype == object else {given.dtype.kind}
+    if not kinds <= set("iufO"):
         raise TypeError(f"{name} must be numbers, got {shown(value)}")
     try:
-        return given.astype(np.float64, copy=False)
+        with np.errstate(over="ignore"):  # of longer floats; what is infinite then is seen later
+            return given.astype(np.float64, copy=False)
     except OverflowError:
         raise ValueError(f"{name} must be finite numbers, got {shown(value)}") from None
     except (TypeError, ValueError):
@@ -136,7 +175,17 @@ def fits_in_memory(what: str, size: float, advice: str) -> None:
     """Raise MemoryError if that many bytes are more than are free."""
     free = psutil.virtual_memory().available
     if size > free:
+        needed = min(size, 2**80) / 2**30  # more than that is as much as anyone can picture
         raise MemoryError(
-            f"{what} would take about {size / 2**30:,.1f} GiB, but {free / 2**30:,.1f} GiB are "
+            f"{what} would take about {needed:,.1f} GiB, but {free / 2**30:,.1f} GiB are "
             f"free: {advice}"
         )
+
+
+def columns(value: object) -> object:
+    """A table of pandas with its columns along the first axis; anything else as it is.
+
+    A row of an array is one arm or one sample, but in a table it is the column that is.
+    """
+    is_table = hasattr(value, "columns") and hasattr(value, "to_numpy")
+    return value.to_numpy().T if is_table else value

@@ -3,6 +3,8 @@
 Every parameter may be a number (one arm: a law of shape ``()``) or an array (many arms: a law of
 shape ``(K,)``, whose items are laws again). Properties and methods then return a float or an
 array of that shape; ``cdf``, ``pdf`` and ``quantile`` broadcast their argument against it.
+
+A row of an array is an arm; in a DataFrame, a column is.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,13 +35,17 @@ __all__ = [
 
 _GRID = 128  # points of the search for the lower-mass constant, before it is refined
 _NODES = 256  # points of the integral of a rank-dependent utility
-_LARGEST = 1e150  # of a reward: its square, and so a variance, is then a finite float
+_LARGEST = risk.LARGEST
+_LEAST = 1e-150  # of a width or a scale, for the same reason
 _SHAPES = (1e-100, 1e12)  # of a Beta law: those whose cdf SciPy gives to full precision
 _WIDE = 10.0  # a Gaussian of more interval widths is integrated; closed forms would cancel
 _WIDEST = 1e6  # interval widths of a Gaussian that sampling still resolves, to 1e-9 of a width
 _STEEP = 1e300  # theta times the largest reward, beyond which floats end
 _ARM, _VALUE, _COMPONENT = ("arm",), ("arm", "value"), ("arm", "component")  # axes, in messages
 _LAPLACE = 500.0  # theta beyond which Kummer's function nears the largest float
+_LARGE = 1e6  # shapes of a Beta law from which the digits of SciPy's cdf run out
+_EXACT = 10**7  # largest denominator of probabilities that are read as fractions
+_ROUNDING = Fraction(1, 2**50)  # relative, of a probability that was divided by their sum
 
 
 def _plain(x: ArrayLike) -> np.ndarray | float:
@@ -47,8 +54,23 @@ def _plain(x: ArrayLike) -> np.ndarray | float:
     return float(array) if array.ndim == 0 else array
 
 
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+class ReadOnly:
+    """What is read-only stays so in copies and after pickle."""
+
+    def __setstate__(self, state: dict) -> None:
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                _frozen(value)
+        self.__dict__.update(state)
+
+
 @dataclass(frozen=True, eq=False)
-class RewardLaw:
+class RewardLaw(ReadOnly):
     """What all reward laws share. Instances are frozen, and their arrays are read-only."""
 
     _kind = -1
@@ -56,8 +78,7 @@ class RewardLaw:
 
     def _set(self, **arrays: np.ndarray) -> None:
         for name, array in arrays.items():
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+            object.__setattr__(self, name, _frozen(array))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -77,8 +98,26 @@ class RewardLaw:
         n_arms = len(self)
         for name, value in self.__dict__.items():
             if isinstance(value, np.ndarray) and value.shape[:1] == (n_arms,):
-                part.__dict__[name] = np.asarray(value[item])
+                part.__dict__[name] = _frozen(np.asarray(value[item]))
         return part
+
+    def _points(self, name: str, x: ArrayLike) -> np.ndarray:
+        """Numbers at which a function of each arm is asked for, in a shape that fits the arms."""
+        x = _validate.numbers(name, x)
+        _validate.every(~np.isnan(x), f"{name} must be numbers, got {{}}", x)
+        if self.shape and x.ndim and x.shape[-1] not in (1, *self.shape):
+            raise ValueError(
+                f"{name} must have one entry along its last axis, or one for each of the "
+                f"{len(self)} arms, got shape {x.shape}"
+            )
+        return x
+
+    def _probabilities(self, q: ArrayLike) -> np.ndarray:
+        given, q = q, self._points("q", q)
+        if isinstance(given, np.ndarray | np.floating) and given.dtype.itemsize < q.itemsize:
+            q = given.astype(str).astype(np.float64)  # read as levels are
+        _validate.every((q >= 0) & (q <= 1), "q must be in [0, 1], got {}", q)
+        return q
 
     def _batch(self) -> RewardLaw:
         """The same arms as a law of many, so that one code serves one arm and many."""
@@ -153,7 +192,8 @@ class RewardLaw:
         with np.errstate(all="ignore"):  # where it is not finite, one of the limits replaces it
             value = -self._log_laplace(theta) / theta
             steep = theta * np.maximum(abs(low), abs(high)) > _STEEP
-        value = np.where(theta * self._breadth < risk.FLAT, mean - theta * var / 2, value)
+            flat = theta * self._breadth < risk.FLAT
+            value = np.where(flat, mean - theta * var / 2, value)
         return _plain(np.clip(np.where(steep, low, value), low, np.maximum(low, mean)))
 
     def rank_dependent_utility(
@@ -188,16 +228,20 @@ class RewardLaw:
         low, high = batch.essential_infimum_array, np.asarray(batch.essential_supremum)
         if exponent != 1 and low.min() < 0:
             raise ValueError(f"exponent must be 1 for rewards below 0, got {exponent!r}")
-        low, high = low**exponent, high**exponent
+        ends = low, high
+        low, high = risk.utility(low, exponent), risk.utility(high, exponent)
         # The weighting is steep at both ends: a change of variable puts the points there.
         v, weights = np.polynomial.legendre.leggauss(_NODES)
         v = (v + 1) / 2
         place = (v**3 * (10 - 15 * v + 6 * v**2))[:, None]
         slope = (15 * weights * (v * (1 - v)) ** 2)[:, None]
-        x = (low + place * (high - low)) ** (1 / exponent)
+        x = low + place * (high - low)
+        if exponent != 1:
+            with np.errstate(all="ignore"):  # a power beyond the floats is clipped to the ends
+                x = np.clip(x ** (1 / np.float64(exponent)), *ends)
         integrand = risk.probability_weight(1 - np.asarray(batch.cdf(x)), gamma)
-        value = low + (high - low) * (slope * integrand).sum(axis=0)
-        return _plain(np.round(value, 12).reshape(self.shape))
+        value = low + (high - low) * np.round((slope * integrand).sum(axis=0), 12)
+        return _plain(value.reshape(self.shape))
 
     def _encode_parameters(self) -> np.ndarray:
         """One row of numbers an arm, as the compiled sampler reads them."""
@@ -239,8 +283,10 @@ class RewardLaw:
         """
         n = _validate.whole("n", n, 1)
         run = _validate.whole("run", run, 0, 2**32 - 1)
-        kinds, starts, sizes, params = self.encode()
         key = stream_key(seed, (0,))
+        n_arms = len(self) if self.shape else 1
+        _validate.fits_in_memory(f"n={n}", 8 * n * n_arms, "use a smaller n")
+        kinds, starts, sizes, params = self.encode()
         out = np.empty((kinds.size, n))
         _kernels.reward_tape(kinds, params, starts, sizes, key[0], key[1], run, out)
         return out.reshape((*self.shape, n))
@@ -256,19 +302,23 @@ def _quantile_by_root(law: RewardLaw, q: ArrayLike) -> np.ndarray | float:
     """Solve cdf(x) = q on the support, for all arms and all q at once."""
     from scipy.optimize import elementwise  # here, since it takes a quarter of a second to import
 
-    q = _probability("q", q)
+    q = law._probabilities(q)
     batch = law._batch()
     arm = np.arange(len(batch)).reshape(law.shape)
-    low, high, arm, q = np.broadcast_arrays(law.lower, law.upper, arm, q)
+    ends = law.essential_infimum_array, np.asarray(law.essential_supremum)
+    low, high, arm, q = np.broadcast_arrays(*ends, arm, q)
     # The solver drops what is solved, so each call is told which arms are left.
     root = elementwise.find_root(lambda x, i, p: batch[i].cdf(x) - p, (low, high), args=(arm, q)).x
     inside = (q > 0) & (q < 1)
+    root = np.clip(root, low, high)  # the solver may end a last bit outside
     return _plain(np.where(inside, root, np.where(q <= 0, low, high)))
 
 
 def _parameter(name: str, value: ArrayLike, of_one_arm: str = "") -> np.ndarray:
     """A parameter as a new array, of one arm or many; `of_one_arm` names the axis of a list."""
-    array = _validate.finite_array(name, value)
+    array = _validate.finite_array(name, _validate.columns(value))
+    if array.size == 0 and not (of_one_arm and array.shape[-1] == 0):
+        raise ValueError(f"{name} must hold at least one arm, got shape {array.shape}")
     if array.ndim > 1 + bool(of_one_arm):
         one, many = (f"({of_one_arm},)", f"(K, {of_one_arm})") if of_one_arm else ("()", "(K,)")
         raise ValueError(f"{name} must have shape {one} or {many}, got shape {array.shape}")
@@ -284,10 +334,24 @@ def _location(name: str, value: ArrayLike, of_one_arm: str = "") -> np.ndarray:
     return array
 
 
-def _probability(name: str, q: ArrayLike) -> np.ndarray:
-    q = _validate.finite_array(name, q)
-    _validate.every((q >= 0) & (q <= 1), f"{name} must be in [0, 1], got {{}}", q)
-    return q
+def _check_ends(**ends: np.ndarray) -> None:
+    (lower, low), (upper, high) = ends.items()
+    for least, where in ((0, ""), (_LEAST, f"at least {_LEAST:g} ")):
+        message = f"{lower} must be {where}below {upper}, got {lower}={{}}, {upper}={{}}"
+        _validate.every((low < high) & (high - low >= least), message, low, high, axes=_ARM)
+
+
+def _shares(p: np.ndarray) -> list[float]:
+    """Sums of the first 1, 2, ... probabilities of one arm, without rounding between them.
+
+    Where a fraction of small denominator is as near as the rounding of the probabilities lets one
+    tell, the sum is that fraction: 0.1 + 0.2 is 0.3, and six times 1/13 is 6/13.
+    """
+    shares = []
+    for total in accumulate(map(Fraction, p.tolist())):
+        near = total.limit_denominator(_EXACT)
+        shares.append(float(near if abs(near - total) <= _ROUNDING * total else total))
+    return shares
 
 
 def _lower_mass_constant(law: RewardLaw, at_zero: np.ndarray) -> np.ndarray:
@@ -340,8 +404,7 @@ class Uniform(RewardLaw):
         low, high = _validate.broadcast(
             low=_location("low", self.low), high=_location("high", self.high)
         )
-        message = "low must be below high, got low={}, high={}"
-        _validate.every(low < high, message, low, high, axes=_ARM)
+        _check_ends(low=low, high=high)
         self._set(low=low.copy(), high=high.copy())
 
     @property
@@ -365,18 +428,18 @@ class Uniform(RewardLaw):
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """P(X <= x)."""
-        return _plain(
-            np.clip((_validate.numbers("x", x) - self.low) / (self.high - self.low), 0, 1)
-        )
+        x = np.clip(self._points("x", x), self.low, self.high)
+        return _plain((x - self.low) / (self.high - self.low))
 
     def pdf(self, x: ArrayLike) -> np.ndarray | float:
         """Density at x."""
-        x = _validate.numbers("x", x)
+        x = self._points("x", x)
         return _plain(np.where((x >= self.low) & (x <= self.high), 1 / (self.high - self.low), 0))
 
     def quantile(self, q: ArrayLike) -> np.ndarray | float:
         """Smallest x with P(X <= x) >= q, for q in [0, 1]."""
-        return _plain(self.low + _probability("q", q) * (self.high - self.low))
+        x = self.low + self._probabilities(q) * (self.high - self.low)
+        return _plain(np.minimum(x, self.high))
 
     def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
         """Mean of the lowest share alpha in (0, 1) of the law (section 2.2)."""
@@ -433,25 +496,27 @@ class TruncatedGaussianMixture(RewardLaw):
         lower, upper = _validate.broadcast(
             lower=_location("lower", self.lower), upper=_location("upper", self.upper)
         )
-        weights, means, scales = _validate.broadcast(
-            weights=_parameter("weights", self.weights, "J"),
-            means=_location("means", self.means, "J"),
-            scales=_location("scales", self.scales, "J"),
-        )
-        if weights.ndim == 0 or weights.shape[-1] == 0:
-            raise ValueError(f"weights must list at least one component, got {self.weights!r}")
+        weights = _parameter("weights", self.weights, "J")
+        means = _location("means", self.means, "J")
+        scales = _location("scales", self.scales, "J")
+        for name, x in (("weights", weights), ("means", means), ("scales", scales)):
+            if weights.ndim == 0 or x.shape[-1:] == (0,):
+                shown = _validate.shown(getattr(self, name))
+                raise ValueError(f"{name} must list at least one component, got {shown}")
+        weights, means, scales = _validate.broadcast(weights=weights, means=means, scales=scales)
         shape = _validate.broadcast(lower=lower, weights=weights[..., 0])[0].shape
         lower, upper = (np.broadcast_to(x, shape).copy() for x in (lower, upper))
         weights, means, scales = (
             np.broadcast_to(x, (*shape, x.shape[-1])).copy() for x in (weights, means, scales)
         )
-        message = "lower must be below upper, got lower={}, upper={}"
-        _validate.every(lower < upper, message, lower, upper, axes=_ARM)
+        _check_ends(lower=lower, upper=upper)
         _validate.every(weights >= 0, "weights must be >= 0, got {}", weights, axes=_COMPONENT)
         total = weights.sum(axis=-1)
         message = "weights must sum to 1, got a sum of {}"
         _validate.every(abs(total - 1) < 1e-9, message, total, axes=_ARM)
         _validate.every(scales > 0, "scales must be > 0, got {}", scales, axes=_COMPONENT)
+        message = f"scales must be at least {_LEAST:g}, got {{}}"
+        _validate.every(scales >= _LEAST, message, scales, axes=_COMPONENT)
         _validate.every(
             (scales <= _WIDEST * (upper - lower)[..., None]) | (weights == 0),
             f"scales must be at most {_WIDEST:g} times upper - lower, got {{}}; "
@@ -461,8 +526,11 @@ class TruncatedGaussianMixture(RewardLaw):
         )
         self._set(lower=lower, upper=upper, weights=weights, means=means, scales=scales)
         mass = (self.weights * self._width).sum(axis=-1)
-        message = "no component has mass in [lower, upper] = [{}, {}]"
-        _validate.every(mass > 1e-290, message, lower, upper, axes=_ARM)
+        message = (
+            "no component has mass in [lower, upper] = [{}, {}]: one of the means must lie within "
+            "36 of its scales from it, got {} as the first"
+        )
+        _validate.every(mass > 1e-290, message, lower, upper, means[..., 0], axes=_ARM)
 
     @property
     def essential_infimum_array(self) -> np.ndarray:
@@ -477,7 +545,7 @@ class TruncatedGaussianMixture(RewardLaw):
     # interval is mirrored, so that its mass is a difference of small numbers, not of ones.
 
     def _z(self, x: np.ndarray) -> np.ndarray:
-        return (_validate.numbers("x", x)[..., None] - self.means) / self.scales
+        return (np.asarray(x)[..., None] - self.means) / self.scales
 
     @cached_property
     def _mirrored(self) -> np.ndarray:
@@ -489,36 +557,55 @@ class TruncatedGaussianMixture(RewardLaw):
         mass = special.ndtr(z) - special.ndtr(z_low)
         if self._mirrored.any():
             mass = np.where(self._mirrored, special.ndtr(-z_low) - special.ndtr(-z), mass)
-        return np.where(self._wide, self._integral(x), mass) if self._wide.any() else mass
+        flat = self._is_flat(x)
+        return np.where(flat, self._integral(x), mass) if flat.any() else mass
 
-    # A Gaussian much wider than the interval is nearly flat there, and differences of its cdf lose
+    # A Gaussian much wider than an interval is nearly flat there, and differences of its cdf lose
     # as many digits as it is wide; Gauss's quadrature of its density loses none.
+
+    def _is_flat(self, x: np.ndarray) -> np.ndarray:
+        """Whether each component is much wider than the distance from the lower end to x."""
+        return self.scales > _WIDE * (x - self.lower)[..., None]
 
     @cached_property
     def _wide(self) -> np.ndarray:
-        return self.scales > _WIDE * (self.upper - self.lower)[..., None]
+        return _frozen(self._is_flat(self.upper))
+
+    def _shortfall(self, x: np.ndarray) -> np.ndarray:
+        """E max(x - X, 0) / (x - lower) of each untruncated component above the lower end."""
+        width = (x - self.lower)[..., None]
+        slope = _normal_pdf(self._z(x)) - _normal_pdf(self._z(self.lower))
+        value = (x[..., None] - self.means) * self._mass_below(x) + self.scales * slope
+        value = value / np.where(width > 0, width, 1)
+        flat = self._is_flat(x)
+        if flat.any():
+            e = width[..., None] * _GAUSS_NODES
+            z = (self.lower[..., None, None] + e - self.means[..., None]) / self.scales[..., None]
+            values = _normal_pdf(z) @ (_GAUSS_WEIGHTS * (1 - _GAUSS_NODES))
+            value = np.where(flat, values * width / self.scales, value)
+        return value
 
     def _integral(self, x: np.ndarray, power: int = 0, theta: float = 0.0) -> np.ndarray:
         """Integral from the lower end to x of e**power exp(-theta e) times each Gaussian density.
 
         e is the distance from the lower end; precise for wide components and small theta.
         """
-        e = (_validate.numbers("x", x) - self.lower)[..., None, None] * _GAUSS_NODES
+        e = (x - self.lower)[..., None, None] * _GAUSS_NODES
         z = (self.lower[..., None, None] + e - self.means[..., None]) / self.scales[..., None]
         values = _normal_pdf(z) * e**power * np.exp(-theta * e) / self.scales[..., None]
         return (values @ _GAUSS_WEIGHTS) * e[..., -1] / _GAUSS_NODES[-1]
 
     @cached_property
     def _width(self) -> np.ndarray:
-        return self._mass_below(self.upper)
+        return _frozen(self._mass_below(self.upper))
 
     @cached_property
     def _mass(self) -> np.ndarray:
-        return (self.weights * self._width).sum(axis=-1)
+        return _frozen(np.asarray((self.weights * self._width).sum(axis=-1)))
 
     @cached_property
     def _truncated_weights(self) -> np.ndarray:
-        return self.weights * self._width / self._mass[..., None]
+        return _frozen(self.weights * self._width / self._mass[..., None])
 
     @cached_property
     def _moments(self) -> np.ndarray:
@@ -537,7 +624,7 @@ class TruncatedGaussianMixture(RewardLaw):
         mean = (w * centres).sum(axis=-1)
         between = (centres - mean[..., None]) ** 2
         var = (w * (within + between)).sum(axis=-1)
-        return np.stack([mean, var], axis=-1)
+        return _frozen(np.stack([mean, var], axis=-1))
 
     @property
     def mean(self) -> np.ndarray | float:
@@ -551,14 +638,15 @@ class TruncatedGaussianMixture(RewardLaw):
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """P(X <= x)."""
-        inside = np.clip(_validate.numbers("x", x), self.lower, self.upper)
+        inside = np.clip(self._points("x", x), self.lower, self.upper)
         total = (self.weights * self._mass_below(inside)).sum(axis=-1) / self._mass
         return _plain(np.clip(total, 0, 1))
 
     def pdf(self, x: ArrayLike) -> np.ndarray | float:
         """Density at x."""
-        x = _validate.numbers("x", x)
-        density = (self.weights * _normal_pdf(self._z(x)) / self.scales).sum(axis=-1) / self._mass
+        x = self._points("x", x)
+        z = self._z(np.clip(x, self.lower, self.upper))
+        density = (self.weights * _normal_pdf(z) / self.scales).sum(axis=-1) / self._mass
         return _plain(np.where((x >= self.lower) & (x <= self.upper), density, 0))
 
     def quantile(self, q: ArrayLike) -> np.ndarray | float:
@@ -569,13 +657,9 @@ class TruncatedGaussianMixture(RewardLaw):
         """Mean of the lowest share alpha in (0, 1) of the law (section 2.2)."""
         level = float(risk.exact_level(alpha))
         v = np.asarray(self.quantile(level))
-        below = self._mass_below(v)
-        slope = _normal_pdf(self._z(v)) - _normal_pdf(self._z(self.lower))
-        partial = self.means * below - self.scales * slope
-        if self._wide.any():
-            wide = self.lower[..., None] * below + self._integral(v, 1)
-            partial = np.where(self._wide, wide, partial)
-        return _plain((self.weights * partial).sum(axis=-1) / self._mass / level)
+        # v - E max(v - X, 0) / level is largest at the quantile: an error of v hardly shows.
+        missing = (self.weights * self._shortfall(v)).sum(axis=-1) / self._mass / level
+        return _plain(self.lower + (v - self.lower) * np.clip(1 - missing, 0, 1))
 
     def _log_laplace(self, theta: float) -> np.ndarray:
         """The factor exp(-theta x) shifts each Gaussian by -theta scale**2."""
@@ -610,7 +694,7 @@ class TruncatedGaussianMixture(RewardLaw):
 
     @cached_property
     def _lower_mass(self) -> np.ndarray:
-        return _lower_mass_constant(self, np.asarray(self.pdf(self.lower)))
+        return _frozen(np.asarray(_lower_mass_constant(self, np.asarray(self.pdf(self.lower)))))
 
     @property
     def lower_mass_constant(self) -> np.ndarray | float:
@@ -633,7 +717,8 @@ class TruncatedGaussianMixture(RewardLaw):
 
 
 def _normal_pdf(z: np.ndarray) -> np.ndarray:
-    return np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+    with np.errstate(over="ignore"):  # the exponential of minus infinity is the 0 that it should be
+        return np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
 
 
 def _unit_gauss(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -663,7 +748,7 @@ class _Finite(RewardLaw):
         values, p = self._table
         if exponent != 1 and values.min() < 0:
             raise ValueError(f"exponent must be 1 for rewards below 0, got {exponent!r}")
-        return _plain(risk.rank_dependent_sum(values**exponent, p, gamma))
+        return _plain(risk.rank_dependent_sum(risk.utility(values, exponent), p, gamma))
 
     rank_dependent_utility.__doc__ = RewardLaw.rank_dependent_utility.__doc__.split("Examples")[0]
 
@@ -675,7 +760,8 @@ class Empirical(_Finite):
     Parameters
     ----------
     values : array_like, shape (n,) or (K, n)
-        Realizations of each arm, n >= 1.
+        Realizations of each arm along the last axis, n >= 1. Of a DataFrame, each column is an arm
+        and a row a realization; a Series is one arm.
 
     Examples
     --------
@@ -697,7 +783,7 @@ class Empirical(_Finite):
 
     @cached_property
     def _sorted(self) -> np.ndarray:
-        return np.sort(self.values, axis=-1)
+        return _frozen(np.sort(self.values, axis=-1))
 
     @property
     def _table(self) -> tuple[np.ndarray, np.ndarray]:
@@ -720,23 +806,25 @@ class Empirical(_Finite):
     @property
     def mean(self) -> np.ndarray | float:
         """Expectation."""
-        return _plain(self.values.mean(axis=-1))
+        return _plain(risk.moments(self.values)[0])
 
     @property
     def var(self) -> np.ndarray | float:
         """Variance (divisor n: the table is the whole law)."""
-        return _plain(self.values.var(axis=-1))
+        return _plain(risk.moments(self.values)[1])
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """P(X <= x)."""
-        return _plain((self._sorted <= _validate.numbers("x", x)[..., None]).mean(axis=-1))
+        return _plain((self._sorted <= self._points("x", x)[..., None]).mean(axis=-1))
 
     def quantile(self, q: ArrayLike) -> np.ndarray | float:
         """Smallest x with P(X <= x) >= q, for q in [0, 1]."""
-        n = self.values.shape[-1]
-        # Rounded, so that a decimal share such as 0.07 of 100 is the 7th value, not the 8th.
-        rank = np.ceil(np.round(_probability("q", q) * n, 9)).astype(int)
-        rank = np.broadcast_to(np.maximum(rank, 1), np.broadcast_shapes(rank.shape, self.shape))
+        n, q = self.values.shape[-1], self._probabilities(q)
+        # The product is rounded: of 100 values the share 0.07 is that of the 7th, not of the 8th.
+        rank = np.maximum(np.ceil(q * n).astype(int) - 1, 1)
+        rank = rank + (rank / n < q)
+        rank = rank + (rank / n < q)
+        rank = np.broadcast_to(rank, np.broadcast_shapes(rank.shape, self.shape))
         table = np.broadcast_to(self._sorted, (*rank.shape, n))
         return _plain(np.take_along_axis(table, rank[..., None] - 1, axis=-1)[..., 0])
 
@@ -747,12 +835,7 @@ class Empirical(_Finite):
         ----------
         Rockafellar and Uryasev (2002), Conditional value-at-risk for general loss distributions.
         """
-        share = risk.exact_level(alpha) * self.values.shape[-1]
-        whole = math.floor(share)
-        total = self._sorted[..., :whole].sum(axis=-1)
-        if share > whole:
-            total = total + float(share - whole) * self._sorted[..., whole]
-        return _plain(total / float(share))
+        return _plain(risk.split_cvar(self._sorted, risk.exact_level(alpha)))
 
     @property
     def lower_mass_constant(self) -> np.ndarray | float:
@@ -762,7 +845,7 @@ class Empirical(_Finite):
         """
         n = self.values.shape[-1]
         gaps = self._sorted - self._sorted[..., :1]
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratios = np.where(gaps > 0, np.arange(n) / n / gaps, np.inf)
         # Equal values jump together: only the first of them is reached from below.
         repeated = np.diff(self._sorted, axis=-1, prepend=np.nan) == 0
@@ -826,10 +909,16 @@ class Discrete(_Finite):
 
     @cached_property
     def _cumulative(self) -> np.ndarray:
-        # Rounded, so that a decimal share such as 0.3 = 0.1 + 0.2 is reached.
-        total = np.round(np.cumsum(self.probabilities, axis=-1), 12)
+        """P(X <= each value), as fractions where they are some: 0.1 + 0.2 is 0.3."""
+        total = np.apply_along_axis(_shares, -1, self.probabilities)
+        total = np.minimum(np.maximum.accumulate(total, axis=-1), 1)
         total[..., -1] = 1.0
-        return total
+        return _frozen(total)
+
+    @property
+    def _below(self) -> np.ndarray:
+        """P(X < each value)."""
+        return np.insert(self._cumulative[..., :-1], 0, 0.0, axis=-1)
 
     def _end(self, possible: np.ndarray) -> np.ndarray:
         return np.take_along_axis(self.values, possible.argmax(-1)[..., None], -1)[..., 0]
@@ -848,7 +937,8 @@ class Discrete(_Finite):
     @property
     def mean(self) -> np.ndarray | float:
         """Expectation."""
-        return _plain((self.values * self.probabilities).sum(axis=-1))
+        mean = (self.values * self.probabilities).sum(axis=-1)
+        return _plain(np.clip(mean, self.essential_infimum_array, self.essential_supremum))
 
     @property
     def var(self) -> np.ndarray | float:
@@ -858,12 +948,14 @@ class Discrete(_Finite):
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """P(X <= x)."""
-        below = self.values <= _validate.numbers("x", x)[..., None]
-        return _plain((below * self.probabilities).sum(axis=-1))
+        place = (self.values <= self._points("x", x)[..., None]).sum(axis=-1)[..., None]
+        steps = np.insert(self._cumulative, 0, 0.0, axis=-1)
+        steps = np.broadcast_to(steps, (*place.shape[:-1], steps.shape[-1]))
+        return _plain(np.take_along_axis(steps, place, axis=-1)[..., 0])
 
     def quantile(self, q: ArrayLike) -> np.ndarray | float:
         """Smallest x with P(X <= x) >= q, for q in [0, 1]; the infimum for q = 0."""
-        q = _probability("q", q)[..., None]
+        q = self._probabilities(q)[..., None]
         place = ((self._cumulative < q) | (self._cumulative == 0)).sum(axis=-1)[..., None]
         values = np.broadcast_to(self.values, (*place.shape[:-1], self.values.shape[-1]))
         return _plain(np.take_along_axis(values, place, axis=-1)[..., 0])
@@ -871,17 +963,17 @@ class Discrete(_Finite):
     def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
         """Mean of the lowest share alpha in (0, 1); an atom at the quantile is split."""
         level = float(risk.exact_level(alpha))
-        before = np.cumsum(self.probabilities, axis=-1) - self.probabilities
-        inside = np.clip(level - before, 0, self.probabilities)
-        return _plain((inside * self.values).sum(axis=-1) / level)
+        inside = np.clip(level, self._below, self._cumulative) - self._below
+        low = self.essential_infimum_array
+        value = low + (inside * (self.values - low[..., None])).sum(axis=-1) / level
+        return _plain(np.clip(value, low, self.quantile(level)))
 
     @property
     def lower_mass_constant(self) -> np.ndarray | float:
         """Largest A with P(X <= a + e) >= A e for 0 < e <= 1/A (eq. 3); inf for a constant arm."""
         gaps = self.values - self.essential_infimum_array[..., None]
-        before = np.cumsum(self.probabilities, axis=-1) - self.probabilities
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = np.where((gaps > 0) & (self.probabilities > 0), before / gaps, np.inf)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            ratios = np.where((gaps > 0) & (self.probabilities > 0), self._below / gaps, np.inf)
         return _plain(ratios.min(axis=-1))
 
     def _encode_parameters(self) -> np.ndarray:
@@ -915,6 +1007,11 @@ class Bernoulli(_Finite):
         _validate.every((p >= 0) & (p <= 1), "p must be in [0, 1], got {}", p, axes=_ARM)
         self._set(p=p)
 
+    @cached_property
+    def _at_zero(self) -> np.ndarray:
+        """P(X = 0), as a fraction where it is one: that of p = 0.9 is 0.1."""
+        return _frozen(np.apply_along_axis(_shares, -1, 1 - self.p[..., None])[..., 0])
+
     @property
     def _table(self) -> tuple[np.ndarray, np.ndarray]:
         return np.broadcast_to([0.0, 1.0], (*self.shape, 2)), np.stack(
@@ -947,18 +1044,18 @@ class Bernoulli(_Finite):
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """P(X <= x)."""
-        x = _validate.numbers("x", x)
-        return _plain(np.where(x < 0, 0, np.where(x < 1, 1 - self.p, 1)))
+        x = self._points("x", x)
+        return _plain(np.where(x < 0, 0, np.where(x < 1, self._at_zero, 1)))
 
     def quantile(self, q: ArrayLike) -> np.ndarray | float:
         """Smallest x with P(X <= x) >= q, for q in [0, 1]."""
-        q = _probability("q", q)
-        return _plain(np.where((q <= 1 - self.p) & (self.p < 1), 0, 1))
+        q = self._probabilities(q)
+        return _plain(np.where((q <= self._at_zero) & (self.p < 1), 0, 1))
 
     def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
         """Mean of the lowest share alpha in (0, 1); an atom at the quantile is split."""
         level = float(risk.exact_level(alpha))
-        return _plain(np.maximum(0, level - (1 - self.p)) / level)
+        return _plain(np.maximum(0, level - self._at_zero) / level)
 
     @property
     def lower_mass_constant(self) -> np.ndarray | float:
@@ -1019,11 +1116,11 @@ class Beta(RewardLaw):
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """P(X <= x)."""
-        return _plain(special.betainc(self.a, self.b, np.clip(_validate.numbers("x", x), 0, 1)))
+        return _plain(special.betainc(self.a, self.b, np.clip(self._points("x", x), 0, 1)))
 
     def pdf(self, x: ArrayLike) -> np.ndarray | float:
         """Density at x."""
-        x = _validate.numbers("x", x)
+        x = self._points("x", x)
         whole = special.beta(self.a, self.b)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             density = x ** (self.a - 1) * (1 - x) ** (self.b - 1) / whole
@@ -1035,13 +1132,43 @@ class Beta(RewardLaw):
 
     def quantile(self, q: ArrayLike) -> np.ndarray | float:
         """Smallest x with P(X <= x) >= q, for q in [0, 1]."""
-        return _plain(special.betaincinv(self.a, self.b, _probability("q", q)))
+        return _plain(self._place(self._probabilities(q))[0])
+
+    def _place(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The quantile x and, to all digits even where x is near 1, 1 - x."""
+        x, y = special.betaincinv(self.a, self.b, q), special.betainccinv(self.b, self.a, q)
+        reached = np.where(
+            x < 0.5, special.betainc(self.a, self.b, x), special.betaincc(self.b, self.a, y)
+        )
+        # SciPy's inverse fails at levels far below 1e-15. Where it ends at the edge of the floats,
+        # it cannot do better.
+        edge = (x < 1e-300) | (y < 1e-300)
+        failed = (q > 0) & (q < 1) & ~edge & ~(abs(reached - q) <= 1e-6 * q)
+        if failed.any():
+            root = _quantile_by_root(self, q)
+            x, y = np.where(failed, root, x), np.where(failed, 1 - root, y)
+        return x, y
 
     def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
         """Mean of the lowest share alpha in (0, 1) of the law (section 2.2)."""
         level = float(risk.exact_level(alpha))
-        v = special.betaincinv(self.a, self.b, level)
-        return _plain(self.mean * special.betainc(self.a + 1, self.b, v) / level)
+        a, b = self.a, self.b
+        mean, rest = a / (a + b), b / (a + b)
+        x, y = self._place(np.float64(level))
+        # x - E max(x - X, 0) / level is largest at the quantile: an error of x hardly shows. Near
+        # 1 the floats are too coarse for x; there the same is done with 1 - X.
+        short = x * special.betainc(a, b, x) - mean * special.betainc(a + 1, b, x)
+        excess = rest * special.betaincc(b + 1, a, y) - y * special.betaincc(b, a, y)
+        value = np.where(x < 0.5, x - short / level, 1 - (y + excess / level))
+        large = (a > _LARGE) & (b > _LARGE)
+        if large.any():
+            # mean (1 - x**a y**b / (a B(a, b)) / level), and Stirling's formula for B.
+            d = np.where(large, x - mean, 0.0)
+            power = a * np.log1p(d / mean) + b * np.log1p(-d / rest)
+            power = power + 1 / (12 * (a + b)) - 1 / (12 * a) - 1 / (12 * b)
+            step = np.sqrt(rest / (2 * math.pi * a)) * np.exp(power)
+            value = np.where(large, mean - mean * step / level, value)
+        return _plain(np.clip(value, 0, x))
 
     def _log_laplace(self, theta: float) -> np.ndarray:
         if theta > _LAPLACE:
@@ -1113,5 +1240,6 @@ def make(name: str, *parameters: ArrayLike) -> RewardLaw:
     n_expected = len(fields(kind))
     if len(parameters) != n_expected:
         names = ", ".join(f.name for f in fields(kind))
-        raise ValueError(f"{name} needs the {n_expected} parameters {names}, got {parameters!r}")
+        shown = _validate.shown(parameters)
+        raise ValueError(f"{name} needs the {n_expected} parameters {names}, got {shown}")
     return kind(*parameters)

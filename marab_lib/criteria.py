@@ -48,21 +48,41 @@ class Criterion:
     of_problem: Callable[[Problem], np.ndarray]
     of_sample: Callable[[np.ndarray], float]
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TypeError(f"name must be a string, got {_validate.shown(self.name)}")
+        for name in ("of_problem", "of_sample"):
+            value = getattr(self, name)
+            if not callable(value):
+                raise TypeError(f"{name} must be a function, got {_validate.shown(value)}")
+
+
+def _criterion(name: str, of_problem: Callable, of_sample: Callable) -> Criterion:
+    """A criterion whose first function takes problems alone."""
+
+    def checked(problem: Problem) -> np.ndarray:
+        if not isinstance(problem, Problem):
+            shown = _validate.shown(problem)
+            raise TypeError(f"problem must be a marab_lib.Problem, got {shown}")
+        return of_problem(problem)
+
+    return Criterion(name, checked, of_sample)
+
 
 def mean() -> Criterion:
     """Expectation."""
-    return Criterion("mean", lambda p: p.means, lambda x: float(np.mean(x)))
+    return _criterion("mean", lambda p: p.means, risk.mean)
 
 
 def minimum() -> Criterion:
     """Essential infimum; of a sample, its smallest value."""
-    return Criterion("minimum", lambda p: p.essential_infima, risk.minimum)
+    return _criterion("minimum", lambda p: p.essential_infima, risk.minimum)
 
 
 def cvar(alpha: float | str | Fraction) -> Criterion:
     """Conditional value at risk at level alpha in (0, 1)."""
     level = risk.exact_level(alpha)
-    return Criterion(
+    return _criterion(
         f"CVaR {100 * float(level):g}%",
         lambda p: p.cvars(level),
         lambda x: risk.cvar(x, level, "split"),
@@ -71,8 +91,8 @@ def cvar(alpha: float | str | Fraction) -> Criterion:
 
 def mean_variance(rho: float) -> Criterion:
     """rho mean - variance: the loss of section 2.2 with its sign changed, so that large is good."""
-    rho = _validate.number("rho", rho, 0)
-    return Criterion(
+    rho = risk.check_rho(rho)
+    return _criterion(
         f"mean-variance (rho = {rho:g})",
         lambda p: -p.mean_variances(rho),
         lambda x: -risk.mean_variance(x, rho),
@@ -82,7 +102,7 @@ def mean_variance(rho: float) -> Criterion:
 def entropic_risk(theta: float) -> Criterion:
     """-(1/theta) log E exp(-theta X), with risk aversion theta > 0."""
     theta = _validate.number("theta", theta, 0, open_low=True)
-    return Criterion(
+    return _criterion(
         f"entropic (theta = {theta:g})",
         lambda p: p.entropic_risks(theta),
         lambda x: risk.entropic_risk(x, theta),
@@ -93,7 +113,7 @@ def rank_dependent_utility(gamma: float = 0.61, exponent: float = 1.0) -> Criter
     """Rank-dependent utility with the weighting of Tversky and Kahneman (1992)."""
     gamma, exponent = risk.check_rank_dependence(gamma, exponent)
     shown = f"gamma = {gamma:g}" + (f", exponent = {exponent:g}" if exponent != 1 else "")
-    return Criterion(
+    return _criterion(
         f"rank-dependent ({shown})",
         lambda p: p.rank_dependent_utilities(gamma, exponent),
         lambda x: risk.rank_dependent_utility(x, gamma, exponent),

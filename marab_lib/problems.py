@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 from functools import cached_property
 
@@ -11,7 +11,15 @@ from numpy.typing import ArrayLike
 
 from . import _validate, risk
 from . import energy as _energy
-from .arms import Discrete, Empirical, RewardLaw, TruncatedGaussianMixture, Uniform
+from .arms import (
+    Discrete,
+    Empirical,
+    ReadOnly,
+    RewardLaw,
+    TruncatedGaussianMixture,
+    Uniform,
+    _frozen,
+)
 
 __all__ = [
     "Problem",
@@ -31,7 +39,7 @@ _LAWS = (
 _BYTES_A_PROBLEM = 1200  # of its objects, besides its arrays
 
 
-class Problem:
+class Problem(ReadOnly):
     """A set of arms to choose from.
 
     Parameters
@@ -58,9 +66,12 @@ class Problem:
         name: str = "problem",
         stream: tuple[int, ...] | None = None,
     ) -> None:
-        if not isinstance(arms, (RewardLaw, Iterable)):
-            raise TypeError(f"arms must be {_LAWS}, got {_validate.shown(arms)}")
-        laws = [arms] if isinstance(arms, RewardLaw) else list(arms)
+        if isinstance(arms, (Set, Mapping)):  # their order is not that of the arms
+            raise TypeError(f"arms must be a list of {_LAWS}, got {_validate.shown(arms)}")
+        try:
+            laws = [arms] if isinstance(arms, RewardLaw) else list(arms)
+        except TypeError:
+            raise TypeError(f"arms must be {_LAWS}, got {_validate.shown(arms)}") from None
         for law in laws:
             if not isinstance(law, RewardLaw):
                 raise TypeError(f"arms must be {_LAWS}, got {_validate.shown(law)}")
@@ -84,7 +95,7 @@ class Problem:
         return sum(len(law) if law.shape else 1 for law in self._laws)
 
     def _gather(self, of) -> np.ndarray:
-        return np.concatenate([np.atleast_1d(of(law)) for law in self._laws])
+        return _frozen(np.concatenate([np.atleast_1d(of(law)) for law in self._laws]))
 
     @cached_property
     def means(self) -> np.ndarray:
@@ -124,11 +135,13 @@ class Problem:
 
     def cdfs(self, x: float) -> np.ndarray:
         """P(X <= x) of each arm, shape (K,)."""
+        if _validate.numbers("x", x).ndim:
+            raise ValueError(f"x must be a single number, got {_validate.shown(x)}")
         return self._gather(lambda law: law.cdf(x))
 
     def mean_variances(self, rho: float) -> np.ndarray:
         """Mean-variance loss of each arm, variance - rho mean, shape (K,)."""
-        return self.variances - _validate.number("rho", rho, 0) * self.means
+        return self.variances - risk.check_rho(rho) * self.means
 
     def entropic_risks(self, theta: float) -> np.ndarray:
         """Entropic risk of each arm at risk aversion theta > 0 (to be large), shape (K,)."""
@@ -151,12 +164,12 @@ class Problem:
     @cached_property
     def mean_gaps(self) -> np.ndarray:
         """Mean-related margins Delta_mu,i = mu* - mu_i, shape (K,)."""
-        return self.best_mean - self.means
+        return _frozen(self.best_mean - self.means)
 
     @cached_property
     def minimum_gaps(self) -> np.ndarray:
         """Minimum-related margins Delta_a,i = a* - a_i of the best infimum a*, shape (K,)."""
-        return self.essential_infima.max() - self.essential_infima
+        return _frozen(self.essential_infima.max() - self.essential_infima)
 
     def encode(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Kinds, starts, sizes (one an arm) and the flat parameters, for the compiled loops."""
@@ -221,10 +234,22 @@ def proof_of_concept(
     a_star = _validate.number("a_star", a_star, high=mu_star, open_high=True)
     delta_max = _validate.number("delta_max", delta_max, 0)
     r_max = _validate.number("r_max", r_max, 0)
+    for name, value in (("mu_star", mu_star), ("a_star", a_star), ("delta_max", delta_max),
+                        ("r_max", r_max)):  # fmt: skip
+        _validate.number(name, value, -risk.LARGEST / 10, risk.LARGEST / 10)
+    _check_memory(1, k, 7, "n_arms")
     share = np.arange(k) / (k - 1)
     means = mu_star - share * delta_max
     radii = mu_star - a_star + share * r_max
-    return Problem(Uniform(means - radii, means + radii), "proof of concept")
+    low, high = means - radii, means + radii
+    _validate.every(
+        low < high,
+        "mu_star, a_star, delta_max and r_max must leave each arm a width that floats can hold, "
+        "got {} as both ends",
+        low,
+        axes=("arm",),
+    )
+    return Problem(Uniform(low, high), "proof of concept")
 
 
 def artificial(
@@ -292,7 +317,8 @@ def artificial(
     _validate.choice("spread_is", spread_is, ("sd", "variance"))
     _validate.choice("truncation", truncation, ("mixture", "components"))
 
-    _check_memory(n_problems, k, 7 * (2 + 3 * many))  # seven copies at the widest point
+    names = "n_problems, n_arms, n_gaussians"
+    _check_memory(n_problems, k, 7 * (2 + 3 * many), names)  # seven copies at the widest point
     u_lower, u_count, u_component = _uniforms(n_problems, seed, k, many)
     lower = minima[0] + (minima[1] - minima[0]) * u_lower
     counts = few + np.floor((many - few + 1) * u_count)
@@ -358,9 +384,11 @@ def aligned_uniform(n_problems: int, seed: int, *, n_arms: int = 5) -> list[Prob
     ]
 
 
-def _check_memory(n_problems: int, n_arms: int, floats_an_arm: int) -> None:
+def _check_memory(
+    n_problems: int, n_arms: int, floats_an_arm: int, names: str = "n_problems, n_arms"
+) -> None:
     size = n_problems * (_BYTES_A_PROBLEM + 8 * n_arms * floats_an_arm)
-    what = f"{n_problems:,} problems of {n_arms:,} arms"
+    what = f"{names}: {n_problems:,} problems of {n_arms:,} arms"
     _validate.fits_in_memory(what, size, "use fewer, or simulate them in parts")
 
 

@@ -1,8 +1,12 @@
-"""Risk of a sample: conditional value at risk, mean-variance, minimum, and exact ceilings."""
+"""Risk of a sample: conditional value at risk, mean-variance, minimum, and exact ceilings.
+
+A sample lies along the last axis of an array; in a DataFrame, each column is one.
+"""
 
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +19,7 @@ __all__ = [
     "cvar",
     "entropic_risk",
     "exact_level",
+    "mean",
     "mean_variance",
     "minimum",
     "probability_weight",
@@ -24,18 +29,21 @@ __all__ = [
 
 _SHARES = ("ceil", "floor", "round")
 
+LARGEST = 1e150  # of a reward and of rho: squares and products are then finite floats
+
 # For theta times the width of the support below this, two terms of the cumulant series of an
 # entropic risk are more precise than a logarithm near 0; both then err by some 1e-11 of the width.
 FLAT = 2e-5
 
 
-def exact_level(alpha: float | str | Fraction, name: str = "alpha") -> Fraction:
+def exact_level(alpha: float | str | Fraction | Decimal, name: str = "alpha") -> Fraction:
     """The risk level as the exact fraction that its decimal text says: 0.07 is 7/100.
 
     Parameters
     ----------
-    alpha : float, str or Fraction
-        Level in (0, 1). A float is read by its shortest decimal text.
+    alpha : float, str, Fraction or Decimal
+        Level in (0, 1). A float, NumPy's shorter ones too, is read by the shortest decimal text
+        that tells it from others of its type.
 
     Raises
     ------
@@ -48,11 +56,15 @@ def exact_level(alpha: float | str | Fraction, name: str = "alpha") -> Fraction:
     Fraction(7, 100)
     """
     try:
-        if isinstance(alpha, (bool, np.bool_)):
-            raise ValueError
-        if isinstance(alpha, str) and "/" not in alpha and not 0 < float(alpha) < 1:
+        if isinstance(alpha, (str, Fraction, Decimal)):
+            text = alpha
+        else:
+            _validate.number(name, alpha)
+            exact = isinstance(alpha, (np.floating, np.ndarray))
+            text = str(np.asarray(alpha)[()]) if exact else repr(float(alpha))
+        if not (isinstance(text, str) and "/" in text) and not 0 < float(text) < 1:
             raise ValueError  # before a fraction writes out the zeros of "1e-999999999"
-        level = Fraction(alpha if isinstance(alpha, (str, Fraction)) else repr(float(alpha)))
+        level = Fraction(text)
         inside = 0 < level < 1 and 0 < float(level) < 1
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         inside = False
@@ -125,10 +137,46 @@ def _floors(a: int, b: int, c: int, n: int) -> np.ndarray:
 
 
 def _sample(x: ArrayLike) -> np.ndarray:
-    array = _validate.finite_array("x", x)
+    array = _validate.finite_array("x", _validate.columns(x))
     if array.ndim == 0 or array.shape[-1] == 0:
-        raise ValueError(f"x must hold at least one value along its last axis, got {x!r}")
+        shown = _validate.shown(x)
+        raise ValueError(f"x must hold at least one value along its last axis, got {shown}")
+    message = f"x must be in [{-LARGEST:g}, {LARGEST:g}], got {{}}"
+    _validate.every(abs(array) <= LARGEST, message, array)
     return array
+
+
+def moments(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean along the last axis, never outside of the values, and variance (divisor n)."""
+    mean = np.clip(array.mean(axis=-1), array.min(axis=-1), array.max(axis=-1))
+    centred = array - mean[..., None]
+    return mean, (centred * centred).mean(axis=-1)
+
+
+def mean(x: ArrayLike) -> np.ndarray | float:
+    """Mean along the last axis, never outside of the values.
+
+    Examples
+    --------
+    >>> mean([0.1, 0.1, 0.1])
+    0.1
+    """
+    result = moments(_sample(x))[0]
+    return float(result) if result.ndim == 0 else result
+
+
+def split_cvar(ordered: np.ndarray, level: Fraction) -> np.ndarray:
+    """CVaR of the empirical law of values that increase along the last axis."""
+    size = level * ordered.shape[-1]
+    whole = math.floor(size)
+    low = ordered[..., 0]
+    excess = ordered - low[..., None]
+    total = excess[..., :whole].sum(axis=-1)
+    if size > whole:
+        total = total + float(size - whole) * excess[..., whole]
+    # A level below all floats is a share of the smallest value alone.
+    value = low + total / float(size) if whole else low
+    return np.minimum(value, ordered[..., math.ceil(size) - 1])
 
 
 def cvar(x: ArrayLike, alpha: float | str | Fraction, share: str = "ceil") -> np.ndarray | float:
@@ -137,7 +185,7 @@ def cvar(x: ArrayLike, alpha: float | str | Fraction, share: str = "ceil") -> np
     Parameters
     ----------
     x : array_like, shape (..., n)
-        Samples along the last axis, in the units of the reward.
+        Samples along the last axis, in the units of the reward; of a DataFrame, its columns.
     alpha : float, str or Fraction
         Risk level in (0, 1).
     share : {"ceil", "split"}
@@ -167,13 +215,19 @@ def cvar(x: ArrayLike, alpha: float | str | Fraction, share: str = "ceil") -> np
     """
     array = _sample(x)
     _validate.choice("share", share, ("ceil", "split"))
-    m = ceil_share(alpha, array.shape[-1])
-    lowest = np.sort(np.partition(array, m - 1, axis=-1)[..., :m], axis=-1)
-    result = lowest.mean(axis=-1)
     if share == "split":
-        size = exact_level(alpha) * array.shape[-1]
-        result = (m * result - float(m - size) * lowest[..., -1]) / float(size)
+        result = split_cvar(np.sort(array, axis=-1), exact_level(alpha))
+    else:
+        m = ceil_share(alpha, array.shape[-1])
+        lowest = np.sort(np.partition(array, m - 1, axis=-1)[..., :m], axis=-1)
+        result = np.clip(lowest.mean(axis=-1), lowest[..., 0], lowest[..., -1])
     return float(result) if result.ndim == 0 else result
+
+
+def check_rho(rho: float) -> float:
+    """The weight of the mean in a mean-variance, valid."""
+    rho = _validate.number("rho", rho, 0)
+    return _validate.number("rho", rho, 0, LARGEST)
 
 
 def mean_variance(x: ArrayLike, rho: float) -> np.ndarray | float:
@@ -185,8 +239,9 @@ def mean_variance(x: ArrayLike, rho: float) -> np.ndarray | float:
     -0.25
     """
     array = _sample(x)
-    rho = _validate.number("rho", rho, 0)
-    result = array.var(axis=-1) - rho * array.mean(axis=-1)
+    rho = check_rho(rho)
+    average, var = moments(array)
+    result = var - rho * average
     return float(result) if result.ndim == 0 else result
 
 
@@ -220,7 +275,8 @@ def entropic_risk(x: ArrayLike, theta: float) -> np.ndarray | float:
     with np.errstate(over="ignore"):  # the exponential of minus infinity is the 0 that it should be
         excess = theta * (array - least)
         result = least[..., 0] - np.log(np.exp(-excess).mean(axis=-1)) / theta
-        flat = array.mean(axis=-1) - theta * array.var(axis=-1) / 2
+        average, var = moments(array)
+        flat = average - theta * var / 2
     result = np.where(excess.max(axis=-1) < FLAT, flat, result)
     return float(result) if result.ndim == 0 else result
 
@@ -256,18 +312,38 @@ def probability_weight(p: ArrayLike, gamma: float = 0.61) -> np.ndarray | float:
     p = _validate.finite_array("p", p)
     _validate.every((p > -1e-9) & (p < 1 + 1e-9), "p must be in [0, 1], got {}", p)
     p = np.clip(p, 0, 1)
-    q = p**gamma
-    result = q / (q + (1 - p) ** gamma) ** (1 / gamma)
+    result = _weight(p, 1 - p, gamma)
     return float(result) if result.ndim == 0 else result
+
+
+def _weight(p: np.ndarray, rest: np.ndarray, gamma: float) -> np.ndarray:
+    """The weighting of a probability p, of which the other side is `rest`."""
+    q = p**gamma
+    return q / (q + rest**gamma) ** (1 / gamma)
+
+
+def utility(x: np.ndarray, exponent: float) -> np.ndarray:
+    """x**exponent, finite; x must be >= 0 unless the exponent is 1."""
+    if exponent == 1:
+        return x
+    with np.errstate(over="ignore"):
+        value = x**exponent
+    message = f"exponent must keep utilities finite, got {exponent!r} for {{}}"
+    _validate.every(abs(value) <= LARGEST, message, x)
+    return value
 
 
 def rank_dependent_sum(values: np.ndarray, p: np.ndarray, gamma: float) -> np.ndarray:
     """Sum of increasing values with decision weights, along the last axis."""
-    # P(X >= value), rounded: the weighting is so steep at 1 that the last bits of a sum would show.
-    above = np.round(np.cumsum(p[..., ::-1], axis=-1)[..., ::-1], 13)
-    weights = np.asarray(probability_weight(above, gamma))
-    weights = weights - np.concatenate([weights[..., 1:], np.zeros_like(weights[..., :1])], axis=-1)
-    return (values * weights).sum(axis=-1)
+    # P(X >= value) and P(X < value). The weighting is steep at 0 and at 1, so that each must keep
+    # its digits where it is small: the larger one follows from the smaller.
+    above = np.cumsum(p[..., ::-1], axis=-1)[..., ::-1]
+    below = np.concatenate([np.zeros_like(p[..., :1]), np.cumsum(p, axis=-1)[..., :-1]], axis=-1)
+    small = np.minimum(np.minimum(above, below), 1)
+    upper = above < below
+    weights = _weight(np.where(upper, small, 1 - small), np.where(upper, 1 - small, small), gamma)
+    # Summed by parts, from the smallest value on: so the result errs in proportion to the width.
+    return values[..., 0] + (np.diff(values, axis=-1) * weights[..., 1:]).sum(axis=-1)
 
 
 def rank_dependent_utility(
@@ -300,7 +376,8 @@ def rank_dependent_utility(
     if exponent != 1 and array.min() < 0:
         raise ValueError(f"x must be >= 0 unless exponent is 1, got {array.min()}")
     n = array.shape[-1]
-    above = np.arange(n, -1, -1) / n
-    weights = -np.diff(np.asarray(probability_weight(above, gamma)))
-    result = (array**exponent * weights).sum(axis=-1)
+    below = np.arange(1, n)
+    weights = _weight((n - below) / n, below / n, gamma)
+    u = utility(array, exponent)
+    result = u[..., 0] + (np.diff(u, axis=-1) * weights).sum(axis=-1)
     return float(result) if result.ndim == 0 else result

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from fractions import Fraction
+
+import mpmath as mp
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
-from marab_lib import arms
+from marab_lib import Problem, arms, policies, simulate
 
 LEVELS = (0.001, 0.05, 0.2, 0.5, 0.9)
 
@@ -498,3 +504,286 @@ def test_criteria_of_many_arms_are_those_of_each():
     for i, arm in enumerate(law):
         assert law.entropic_risk(2)[i] == pytest.approx(arm.entropic_risk(2))
         assert law.rank_dependent_utility()[i] == pytest.approx(arm.rank_dependent_utility())
+
+
+# --- CVaR at every level, against mpmath -------------------------------------------------------
+
+TINY_TO_ONE = [1e-15, 1e-12, 1e-9, 1e-5, 0.01, 0.3, 0.5, 0.9, 0.99, 1 - 1e-9]
+
+
+def solve(increasing, level, low, high):
+    """The root of increasing(x) = level by bisection in mpmath."""
+    for _ in range(110):
+        middle = (low + high) / 2
+        low, high = (middle, high) if increasing(middle) < level else (low, middle)
+    return high
+
+
+def beta_cvar(a, b, level):
+    """By mean I(a + 1, b; x), with the quantile x as log-odds, for x may round to 1."""
+    a, b, level = mp.mpf(a), mp.mpf(b), mp.mpf(level)
+
+    def share(a, b, s):
+        least = mp.exp(-abs(s)) / (1 + mp.exp(-abs(s)))  # of x and 1 - x
+        if s >= 0:
+            return 1 - mp.betainc(b, a, 0, least, regularized=True)
+        return mp.betainc(a, b, 0, least, regularized=True)
+
+    low, high = mp.mpf(-8), mp.mpf(8)
+    while share(a, b, low) > level:
+        low *= 4
+    while share(a, b, high) < level:
+        high *= 4
+    s = solve(lambda s: share(a, b, s), level, low, high)
+    return a / (a + b) * share(a + 1, b, s) / level
+
+
+@pytest.mark.parametrize("a", [0.01, 0.1, 1, 5, 300])
+@pytest.mark.parametrize("b", [0.01, 0.5, 1, 40])
+def test_cvar_of_beta_laws_against_mpmath(a, b):
+    law = arms.Beta(a, b)
+    with mp.workdps(45):
+        for level in (1e-15, 1e-9, 0.01, 0.3, 0.9, 1 - 1e-9):
+            got = law.cvar(level)
+            assert 0 <= got <= law.quantile(level)
+            assert got == pytest.approx(float(beta_cvar(a, b, level)), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "level", "expected"),
+    [(5, 0.01, 0.3, 0.99335), (1, 0.01, 0.5, 0.98020), (0.01, 0.01, 0.9, 0.44444),
+     (0.1, 0.1, 0.99, 0.49495)],
+)  # fmt: skip
+def test_cvar_of_beta_laws_with_mass_at_the_ends(a, b, level, expected):
+    """From mpmath, to the digits given."""
+    assert arms.Beta(a, b).cvar(level) == pytest.approx(expected, abs=5e-6)
+    assert Problem([arms.Beta(5, 0.01), arms.Uniform(0.999, 1)]).cvars(0.3).argmax() == 1
+
+
+@pytest.mark.parametrize("shape", [1e8, 1e12])
+def test_cvar_of_beta_laws_of_large_shapes_is_that_of_a_gaussian(shape):
+    """mean - sd phi(z) / level, up to sd / shape for a = b; to 1e-9 of the width of the support."""
+    law = arms.Beta(shape, shape)
+    for level in (1e-15, 1e-5, 0.3, 0.9):
+        z = special.ndtri(level)
+        gaussian = 0.5 - law.std * np.exp(-z * z / 2) / np.sqrt(2 * np.pi) / level
+        assert law.cvar(level) == pytest.approx(gaussian, abs=1e-9)
+
+
+def mixture_cvar(law, level):
+    parts = [
+        (mp.mpf(float(w)), mp.mpf(float(m)), mp.mpf(float(s)))
+        for w, m, s in zip(law.weights, law.means, law.scales, strict=True)
+    ]
+    low, high, level = mp.mpf(float(law.lower)), mp.mpf(float(law.upper)), mp.mpf(level)
+
+    def mass(x):
+        return sum(w * (mp.ncdf((x - m) / s) - mp.ncdf((low - m) / s)) for w, m, s in parts)
+
+    whole = mass(high)
+    v = solve(lambda x: mass(x) / whole, level, low, high)
+    total = sum(
+        w * (m * (mp.ncdf((v - m) / s) - mp.ncdf((low - m) / s))
+             - s * (mp.npdf((v - m) / s) - mp.npdf((low - m) / s)))
+        for w, m, s in parts
+    )  # fmt: skip
+    return total / whole / level
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        *MIXTURES,
+        arms.TruncatedGaussianMixture(0, 1, [1.0], [0.5], [0.3]),
+        arms.TruncatedGaussianMixture(0, 1, [1.0], [0.5], [9.9]),
+        arms.TruncatedGaussianMixture(-1, 1, [0.999, 0.001], [20.0, 0.3], [30.0, 0.2]),
+        arms.TruncatedGaussianMixture(0.9, 1, [1.0], [0.0], [0.1]),
+        arms.TruncatedGaussianMixture(0, 1e-6, [1.0], [0.0], [1e-8]),
+    ],
+)
+def test_cvar_of_mixtures_against_mpmath(law):
+    width = law.upper - law.lower
+    with mp.workdps(60):
+        for level in TINY_TO_ONE:
+            got = law.cvar(level)
+            assert law.lower <= got <= law.quantile(level)
+            assert abs(got - float(mixture_cvar(law, level))) < 1e-11 * width
+
+
+@pytest.mark.parametrize("level", ["1e-9", "1e-12", "1e-20", "1e-300"])
+def test_cvar_of_a_mixture_at_tiny_levels(level):
+    """The law is uniform there: half of the quantile, level / pdf(0)."""
+    law = arms.TruncatedGaussianMixture(0, 1, [1], [0.5], [0.3])
+    assert law.cvar(level) == pytest.approx(float(level) / law.pdf(0) / 2, rel=1e-7)
+
+
+def test_cvar_of_the_artificial_laws_lies_within_its_bounds():
+    from marab_lib import problems
+
+    for problem in problems.artificial(10, 0):
+        (law,) = problem._laws
+        for level in ("1e-20", "1e-9", "1e-8", "0.001"):
+            assert (law.lower <= law.cvar(level)).all()
+            assert (law.cvar(level) <= law.quantile(float(level))).all()
+
+
+@pytest.mark.parametrize("level", ["1e-300", "1e-15", "1e-13", "0.1", "1/3", "0.999999999"])
+@pytest.mark.parametrize(
+    ("values", "p"),
+    [([0, 1], ["1e-13", "9999999999999/10000000000000"]), ([-5, 0.1, 1], ["1/3"] * 3),
+     ([1e9, 1e9 + 1], ["0.1", "0.9"]), (range(13), ["1/13"] * 13)],
+)  # fmt: skip
+def test_cvar_of_discrete_laws_against_fractions(values, p, level):
+    values, shares, exact = [Fraction(v) for v in values], [Fraction(x) for x in p], Fraction(level)
+    total, left = Fraction(0), exact
+    for value, share in zip(values, shares, strict=True):
+        inside = min(share, left)
+        total, left = total + inside * value, left - inside
+    law = arms.Discrete([float(v) for v in values], [float(x) for x in shares])
+    width = float(values[-1] - values[0])
+    laws = [law] + ([arms.Empirical([float(v) for v in values])] if len(set(shares)) == 1 else [])
+    if width == 1 and values[0] == 0:
+        laws.append(arms.Bernoulli(float(shares[1])))
+    for other in laws:
+        assert other.cvar(exact) == pytest.approx(float(total / exact), rel=1e-16, abs=1e-9 * width)
+        assert other.essential_infimum <= other.cvar(exact) <= other.quantile(float(exact))
+
+
+# --- cdf and quantile are inverse to each other --------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [2, 3, 7, 9, 10, 11, 12, 13, 49, 100, 117])
+def test_discrete_and_empirical_laws_have_one_quantile(k):
+    """Smallest x with cdf(x) >= q, to the last bit: the i-th value for q = i / k."""
+    values = np.arange(k) / 7
+    steps, q = np.arange(1, k + 1) / k, np.random.default_rng(k).random(200)
+    for law in (arms.Discrete(values, [1 / k] * k), arms.Empirical(values[::-1])):
+        assert law.cdf(values).tolist() == steps.tolist()
+        assert law.quantile(steps).tolist() == values.tolist()
+        for p in (q, np.nextafter(steps, 2)[:-1], np.nextafter(steps, 0), np.linspace(0, 1, 101)):
+            found = law.quantile(p)
+            assert (law.cdf(found) >= p).all()
+            assert (law.cdf(np.nextafter(found, -1)) < p)[p > 0].all()
+
+
+@given(st.lists(st.integers(1, 50), min_size=2, max_size=12))
+@settings(deadline=None, derandomize=True, max_examples=60)
+def test_quantiles_of_decimal_probabilities(counts):
+    """Sums of decimals are these decimals, however they round on the way."""
+    total = 100 * sum(counts)
+    p = [100 * c / total for c in counts]
+    law = arms.Discrete(np.arange(len(p)), p)
+    reached = np.cumsum(counts) / sum(counts)
+    assert law.quantile(reached).tolist() == list(range(len(p)))
+    assert law.cdf(law.atoms).tolist() == reached.tolist()
+
+
+def test_quantiles_by_hand():
+    assert arms.Discrete([0, 0.1, 1], [1 / 3] * 3).quantile(1 / 3) == 0
+    assert arms.Discrete([0, 1], [1e-13, 1 - 1e-13]).quantile([1e-13, 2e-13]).tolist() == [0, 1]
+    assert arms.Discrete([0, 1, 2], [0.1, 0.2, 0.7]).quantile(0.3) == 1
+    assert arms.Bernoulli(0.9).quantile([0.1, 0.100001]).tolist() == [0, 1]
+    assert arms.Bernoulli(0.9).cvar(0.1) == 0
+    assert arms.Empirical([0, 1]).quantile([0.5, 0.5 + 1e-12]).tolist() == [0, 1]
+    assert arms.Empirical(np.arange(10)).quantile(np.float32(0.1)) == 0
+
+
+@pytest.mark.parametrize(
+    "law", [*MIXTURES, arms.Uniform(-3, 0.7), arms.Beta(2, 0.8), arms.Beta(0.3, 30)], ids=repr
+)
+def test_quantiles_of_continuous_laws_invert_the_cdf(law):
+    q = np.concatenate([[1e-15, 1e-9, 1e-4], np.linspace(0.01, 0.99, 50), [1 - 1e-9]])
+    x = law.quantile(q)
+    assert (np.diff(x) > 0).all()
+    room = 4 * np.spacing(np.abs(x) + 1e-300) + 1e-15 * (law.essential_supremum - x)
+    assert (law.cdf(x + room) >= q * (1 - 1e-12)).all()
+    assert (law.cdf(x - room) <= q * (1 + 1e-12)).all()
+    assert law.quantile([0, 1]).tolist() == [law.essential_infimum, law.essential_supremum]
+
+
+# --- rounding, constant arms, tables, copies -----------------------------------------------------
+
+
+def test_rank_dependent_utility_is_precise_relative_to_the_width():
+    """Of Uniform(0, 1) scaled and moved; the values of mpmath's integral to the digits given."""
+    assert arms.Uniform(0, 1e-13).rank_dependent_utility(1.0) == pytest.approx(5e-14, rel=1e-6)
+    law = arms.Uniform(1e-11, 3e-11)
+    assert law.rank_dependent_utility(0.61) == pytest.approx(1.872e-11, rel=1e-3)
+    unit = arms.Uniform(0, 1).rank_dependent_utility()
+    assert law.rank_dependent_utility() == pytest.approx(1e-11 + 2e-11 * unit, rel=1e-12)
+
+
+def test_rank_dependent_utility_of_a_rare_value():
+    """w(p) = p**g / (p**g + (1 - p)**g)**(1 / g), of which p**g is all for p = 1e-14."""
+    law = arms.Discrete([0, 1], [1 - 1e-14, 1e-14])
+    assert law.rank_dependent_utility(0.61) == pytest.approx(1e-14**0.61, rel=1e-3)
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, 0.7, 1 / 3])
+def test_a_constant_arm_has_its_value(value):
+    for n in range(1, 60):
+        law = arms.Empirical([value] * n)
+        numbers = law.mean, law.cvar(0.37), law.quantile(0.2), law.essential_infimum
+        assert set(numbers) == {value}
+        assert law.var == 0
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [policies.UCB(0), policies.MIN(), policies.MaRaB(0.2, 0), policies.MaRaB(0.37, 0)],
+    ids=lambda policy: policy.name,
+)
+@pytest.mark.parametrize("value", [0.3, 0.1, 0.7])
+def test_equal_constant_arms_tie(policy, value):
+    problem = Problem(arms.Empirical([[value] * 3] * 3))
+    assert simulate(problem, policy, 3000, 1, 0).pulls.values.ravel().tolist() == [2998, 1, 1]
+
+
+def test_columns_of_a_frame_are_arms():
+    frame = pd.DataFrame(np.random.default_rng(0).random((1000, 5)))
+    law = arms.Empirical(frame)
+    assert (len(law), law.values.shape) == (5, (5, 1000))
+    np.testing.assert_allclose(law.mean, frame.mean())
+    assert arms.Empirical(frame[0]).shape == ()
+    assert arms.Empirical(frame.to_numpy()).values.shape == (1000, 5)
+
+
+@pytest.mark.parametrize(
+    "copied", [lambda x: pickle.loads(pickle.dumps(x)), copy.copy, copy.deepcopy], ids=range(3)
+)
+def test_copies_stay_read_only(copied):
+    many = arms.TruncatedGaussianMixture([0, 0.1], 1, [1.0], [0.5], [0.3])
+    laws = [*all_laws(), many, arms.Uniform([0.0, 0.1], 1)]
+    for law in laws:
+        before = law.mean, law.cvar(0.1), law.quantile(0.3), law.lower_mass_constant
+        again = copied(law)
+        parts = [again, again[0], again[[0, 1]], again[:1]] if again.shape else [again]
+        for array in (v for x in parts for v in vars(x).values() if isinstance(v, np.ndarray)):
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0
+        after = again.mean, again.cvar(0.1), again.quantile(0.3), again.lower_mass_constant
+        np.testing.assert_equal(after, before)
+    problem = Problem(many)
+    means = problem.means.tolist()
+    for p in (problem, copied(problem)):
+        for array in (p.means, p.arms[0].lower, p.mean_gaps):
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0
+        assert p.means.tolist() == means
+
+
+@pytest.mark.parametrize("n", [2**40, 10**30, 10**300])
+def test_more_rewards_than_memory_holds_are_refused(n):
+    with pytest.raises(MemoryError, match=f"n={n} would take about"):
+        arms.Uniform([0, 0.1], 1).sample(n, 1)
+
+
+@pytest.mark.parametrize("law", all_laws(), ids=repr)
+def test_points_must_fit_the_arms(law):
+    many = arms.Uniform([0, 0.1, 0.2], 1)
+    assert many.cdf(np.zeros((4, 3))).shape == many.cdf(np.zeros((4, 1))).shape == (4, 3)
+    for name, of in (("x", many.cdf), ("x", many.pdf), ("q", many.quantile)):
+        with pytest.raises(ValueError, match=rf"{name} must have .* 3 arms, got shape \(2,\)"):
+            of([0.1, 0.2])
+    with pytest.raises(ValueError, match="x must be numbers, got nan"):
+        law.cdf(np.nan)

@@ -205,3 +205,22 @@ def test_the_memory_of_problems_is_estimated():
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             assert 0.8 * peak < estimates.pop() < 4 * peak
+
+
+def test_a_support_is_shown_with_enough_digits():
+    from marab_lib import policies
+
+    problem = Problem(arms.Uniform([0, 0], 1 + 2.3e-16))
+    with pytest.raises(ValueError, match=r"in \[0, 1\], but .* in \[0, 1.0000000000000002\]"):
+        policies.KLUCB().check_problem(problem)
+
+
+@pytest.mark.parametrize("given", [set(arms.Uniform([0, 0.1], 1)), {"a": arms.Bernoulli(0.1)}])
+def test_arms_need_an_order(given):
+    with pytest.raises(TypeError, match="arms must be a list of reward laws"):
+        Problem(given)
+
+
+def test_arms_of_a_proof_of_concept_are_bounded_by_memory():
+    with pytest.raises(MemoryError, match=r"n_arms: 1 problems of .* arms would take about"):
+        problems.proof_of_concept(n_arms=10**12)

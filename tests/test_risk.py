@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -219,3 +220,74 @@ def test_probability_weight_increases_and_has_the_published_shape():
 def test_bad_input_of_the_later_criteria(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+# --- what a level and a sample may be ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "level",
+    [0.1, np.float16(0.1), np.float32(0.1), np.float64(0.1), np.array(0.1, np.float32),
+     np.longdouble("0.1"), "0.1", "1/10", Fraction(1, 10), Decimal("0.1")],
+    ids=repr,
+)  # fmt: skip
+def test_a_level_is_its_decimal_text(level):
+    assert risk.exact_level(level) == Fraction(1, 10)
+    assert risk.ceil_share(level, 10) == 1
+
+
+def test_a_policy_plays_the_level_that_its_name_says():
+    from marab_lib import Problem, arms, policies, simulate
+
+    problem = Problem(arms.Uniform([0.0, 0.1], [1.0, 0.8]))
+    short, plain = policies.MaRaB(np.float32(0.1)), policies.MaRaB(0.1)
+    assert short.name == plain.name
+    got = [simulate(problem, p, 500, 3, 1).pulls.values.tolist() for p in (short, plain)]
+    assert got[0] == got[1]
+
+
+@pytest.mark.parametrize(
+    "level", [b"0.1", [0.1], np.array([0.1]), np.ma.masked, 0.1j, Decimal("NaN"), Decimal("sNaN"),
+              Decimal("1e-999999999")], ids=repr,
+)  # fmt: skip
+def test_what_is_no_level(level):
+    with pytest.raises(ValueError, match=r"alpha must be a number in \(0, 1\), got"):
+        risk.exact_level(level)
+
+
+MASKED = np.ma.masked_array([-9.0, 0.2], [True, False])
+
+
+@pytest.mark.parametrize(
+    "x", [MASKED, [MASKED], (MASKED, [0.1, 0.2]), [np.ma.masked, 1.0], [[MASKED]]], ids=range(5)
+)
+def test_masked_values_are_refused(x):
+    with pytest.raises(ValueError, match="x must have no masked values, got"):
+        risk.minimum(x)
+
+
+def test_a_masked_array_without_masked_values_is_an_array():
+    assert risk.minimum(np.ma.masked_array([-9.0, 0.2], [False, False])) == -9
+    assert risk.minimum(np.ma.masked_array([-9.0, 0.2])) == -9
+
+
+def test_columns_of_a_frame_are_samples():
+    import pandas as pd
+
+    frame = pd.DataFrame({"a": [3.0, 1.0, 2.0], "b": [6.0, 5.0, 4.0]})
+    assert risk.minimum(frame).tolist() == [1, 4]
+    assert risk.minimum(frame["a"]) == 1
+    assert risk.minimum(frame.to_numpy()).tolist() == [3, 1, 2]
+
+
+@given(st.floats(-1, 1), st.integers(1, 40), levels)
+@quiet
+def test_criteria_of_equal_values_are_that_value(value, n, alpha):
+    x = [value] * n
+    assert risk.mean(x) == risk.cvar(x, alpha) == risk.cvar(x, alpha, "split") == value
+    assert risk.mean_variance(x, 1) == -value
+
+
+def test_split_cvar_at_tiny_levels_is_the_minimum():
+    for level in ("1e-300", "1e-15", "1e-12", "0.001"):
+        assert risk.cvar([0.3, 0.7, 0.9], level, "split") == 0.3
