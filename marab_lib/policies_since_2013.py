@@ -355,25 +355,60 @@ class CVaRUCB(Policy):
 
 
 @jit()
+def _log_lower_bound(log_p, bound):
+    """log(-log r) for the least r <= p with Bernoulli divergence kl(p, r) at most `bound`.
+
+    Newton's method for d = log(p / r), in which the divergence is convex; p may be less than any
+    float. Returns -inf for r = 1.
+    """
+    if bound <= 0.0:
+        return math.log(-log_p) if log_p < 0.0 else -math.inf
+    log_ratio = math.log(bound) - log_p
+    if log_ratio > 300.0:  # d = bound / p to the last bit, beside which log(p) is nothing
+        return log_ratio
+    if log_p >= 0.0:
+        return math.log(bound)
+    p, rest = math.exp(log_p), -math.expm1(log_p)
+    d = math.sqrt(2.0 * bound * rest / p)
+    for _ in range(50):
+        less = math.expm1(-d)
+        inside = -p * less / rest
+        step = (p * d - rest * math.log1p(inside) - bound) * (1.0 + inside) * rest / (-p * less)
+        d -= step
+        # Quadratic convergence: a step this small leaves an error at the last bit.
+        if abs(step) < 1e-8 * d:
+            break
+    return math.log(d - log_p)
+
+
+@jit()
 def _ra_ucb(t, arms, state, params, memory, history):
     aversion, c, low, width = params[0], params[1], params[2], params[3]
-    scale = -math.expm1(-aversion * width)  # 1 - exp(-aversion width)
     k, last = arms.size, state[0].last_arm
     if last >= 0:
-        memory[last] += -math.expm1(-aversion * (state[0].last_reward - low)) / scale
-        mean = min(1.0, memory[last] / arms[last].n)
-        memory[k + last] = _kernels.bernoulli_entropy(mean)
+        # The sum of 1 - Y, as its largest term's logarithm and the sum over that term.
+        place = (state[0].last_reward - low) / width
+        if place < 1.0:
+            share = math.expm1(-aversion * (1.0 - place)) / math.expm1(-aversion)
+            log = math.log(share) - aversion * place
+            largest, total = memory[last], memory[k + last]
+            if total == 0.0:
+                memory[last], memory[k + last] = log, 1.0
+            elif log > largest:
+                memory[last], memory[k + last] = log, 1.0 + total * math.exp(largest - log)
+            else:
+                memory[k + last] += math.exp(log - largest)
     log_t = math.log(t)
     bound = log_t
     if c > 0.0 and log_t > 1.0:
         bound += c * math.log(log_t)
     for i in range(k):
-        n = arms[i].n
-        if n == 0:
-            arms[i].index = math.inf
+        n, total = arms[i].n, memory[k + i]
+        if total == 0.0:  # all rewards at the upper end, or none yet
+            arms[i].index = 1e300 if n > 0 else math.inf
             continue
-        q = _kernels.bernoulli_upper_bound(min(1.0, memory[i] / n), bound / n, memory[k + i])
-        arms[i].index = low - math.log1p(-scale * q) / aversion
+        log_p = min(0.0, memory[i] + math.log(total / n))
+        arms[i].index = _log_lower_bound(log_p, bound / n)
 
 
 @dataclass(frozen=True)
@@ -381,14 +416,16 @@ class RAUCB(Policy):
     """RA-UCB: plays the largest plausible entropic risk -(1/theta) log E exp(-theta X).
 
     Y = (1 - exp(-theta (X - low))) / (1 - exp(-theta (high - low))) lies in [0, 1] and its mean m
-    tells the entropic risk: low - (1/theta) log(1 - (1 - exp(-theta (high - low))) m). The index
-    is this increasing function at the largest m with n kl(mean of Y, m) <= log(t) + c log(log(t)).
+    tells the entropic risk: low - (1/theta) log(1 - (1 - exp(-theta (high - low))) m). The rule is
+    to play the arm for which this increasing function is largest at the largest m with
+    n kl(mean of Y, m) <= log(t) + c log(log(t)). Since that m is 1 in floating point for all arms
+    when theta is large, the index is log(-log(1 - m)), which increases with m too.
 
     Parameters
     ----------
     theta : float
         Risk aversion > 0, per unit of the reward; near 0 the aim is the mean, for large values the
-        minimum. Default 5.
+        minimum. theta times the width of the support is at most 1e200. Default 5.
     c : float
         Weight of the second term, >= 0. Default 0.
     support : (float, float)
@@ -416,12 +453,16 @@ class RAUCB(Policy):
     index_function = staticmethod(_ra_ucb)
 
     def _check(self) -> None:
-        _validate.number("theta", self.theta, 0, open_low=True)
+        theta = _validate.number("theta", self.theta, 0, open_low=True)
         _validate.number("c", self.c, 0)
         _check_support(self.support)
+        most = 1e200 / (self.support[1] - self.support[0])
+        _validate.number("theta", theta, 0, most, open_low=True)
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
-        return (self.theta, self.c, self.support[0], self.support[1] - self.support[0])
+        low, width = self.support[0], self.support[1] - self.support[0]
+        # Less aversion than the last bit of 1 is none: the aim is the mean.
+        return (max(self.theta * width, 1e-17), self.c, low, width)
 
     def memory_size(self, n_arms: int, horizon: int) -> int:
         return 2 * n_arms
