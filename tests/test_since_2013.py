@@ -363,7 +363,8 @@ def test_ra_ucb_by_hand():
 def test_ra_ucb_index_by_hand():
     # theta = log 2, rewards 0 and 0: y = 0, its bound at t = 2 is q = 1 - exp(-log 2 / 2) = .292893
     # and that of the entropic risk -log(1 - q / 2) / log 2 = .228447.
-    memory = np.array([0.0, 0.0, 2.0, 1.0])  # largest log(1 - y) of each arm, sums over the largest
+    # Of each arm the largest log(1 - y), the sum over the largest, and the logarithm of the mean.
+    memory = np.array([0.0, 0.0, 2.0, 1.0, 0.0, 0.0])
     got = indices(policies.RAUCB(math.log(2)), 2, [[0.0, 0.0], [0.0]], memory=memory)
     q = -math.expm1(-math.exp(got[0]))
     assert -math.log(1 - q / 2) / math.log(2) == pytest.approx(0.228447, abs=1e-6)
@@ -397,7 +398,7 @@ def test_ra_ucb_does_not_saturate():
     result = simulate(problem, chosen, 2000, 20, 1, checkpoints=1)
     means = result.theoretical_regret.mean("run").values.ravel()
     assert means == pytest.approx([22.8, 36.3, 18.5, 7.5, 0.36], rel=0.01)
-    steep = [policies.RAUCB(1e4), policies.RAUCB(1e200)]  # the largest minimum, from the first pull
+    steep = [policies.RAUCB(1e4), policies.RAUCB(1e100)]  # the largest minimum, from the first pull
     assert (simulate(problem, steep, 2000, 5, 1).pulls.sel(arm=0) == 1).all()
     wide = problems.Problem(arms.Uniform([50.0, 70.0], [60.0, 80.0]))  # the same in other units
     scaled = policies.RAUCB(0.2, support=(0.0, 100.0))
