@@ -201,7 +201,7 @@ def _check_places(client: object, store: object) -> None:
 def _checkpoints(checkpoints: int | Sequence[int] | None, horizon: int) -> np.ndarray:
     if checkpoints is None:
         checkpoints = min(_DEFAULT_CHECKPOINTS, horizon)
-    if np.ndim(checkpoints) == 0:
+    if not isinstance(checkpoints, Iterable) or isinstance(checkpoints, (str, bytes)):
         count = _validate.whole("checkpoints", checkpoints, 1, horizon)
         return np.arange(1, count + 1) * horizon // count
     steps = [_validate.whole("checkpoints", step, 1, horizon) for step in checkpoints]
@@ -258,10 +258,6 @@ def _check_memory(policies, n_pairs, horizon, k, n_steps, record, threads) -> No
 def _streams(problems: list[Problem]) -> list[tuple[int, ...]]:
     """Which tape each problem reads: its own, or that of its place in the list."""
     return [p.stream if p.stream is not None else (i,) for i, p in enumerate(problems)]
-
-
-def _text(stream: tuple[int, ...]) -> str:
-    return " ".join(map(str, stream))
 
 
 @dataclass
@@ -536,17 +532,17 @@ def _dataset(problems, policies, arrays: _work.Arrays, setting: _Setting, seed) 
     }
     variables["mean"] = (("problem", "arm"), setting.means, {"units": "reward"})
     variables["variance"] = (("problem", "arm"), np.stack([p.variances for p in problems]))
+    streams = [" ".join(map(str, stream)) for stream in _streams(problems)]
     coordinates = {
         "policy": [policy.name for policy in policies],
         "problem": np.arange(len(problems)),
         "run": np.arange(setting.runs),
         "checkpoint": setting.steps,
         "arm": np.arange(problems[0].n_arms),
-        # What the tape of each run is made of. Texts, since these numbers may exceed 64 bits;
-        # objects, as they come back from NetCDF.
-        "seed": ("run", np.full(setting.runs, str(seed), dtype=object)),
+        # What the tape of each run is made of. Texts, since these numbers may exceed 64 bits.
+        "seed": ("run", np.full(setting.runs, str(seed))),
         "number": ("run", np.arange(setting.runs)),
-        "stream": ("problem", np.array([_text(s) for s in _streams(problems)], dtype=object)),
+        "stream": ("problem", streams),
     }
     if {"rewards", "arms"} & set(setting.record):
         coordinates["step"] = np.arange(1, setting.horizon + 1)
