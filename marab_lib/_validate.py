@@ -84,6 +84,8 @@ def numbers(name: str, value: object) -> np.ndarray:
     """An array of float64 numbers, infinite ones too; no texts, truth values or complex numbers."""
     try:
         given = np.asarray(value)
+    except TypeError:
+        raise TypeError(f"{name} must be numbers, got {shown(value)}") from None
     except ValueError:
         raise ValueError(
             f"{name} must be numbers in rows of one length, got {shown(value)}"

@@ -46,6 +46,9 @@ __all__ = [
 ]
 
 
+_PLAYED = {"policy": ["policy"], "pulls": ["policy", "problem", "run", "arm"]}
+
+
 def regret_table(
     result: xarray.Dataset,
     problems: Problem | Sequence[Problem],
@@ -81,7 +84,7 @@ def regret_table(
     from scipy import stats
 
     criteria = _distinct(criteria)
-    names = checked_result(result, "policy").policy.values.tolist()
+    names = checked_result(result, **_PLAYED).policy.values.tolist()
     if not isinstance(reference, str) or names.count(reference) != 1:
         raise ValueError(
             f"reference must be one of the policies {names}, got {_validate.shown(reference)}"
@@ -268,6 +271,8 @@ def in_words(table: pandas.DataFrame, by: str = "policy", pairs: bool = False) -
     pairs : bool
         Add the interval of the paired difference to the reference.
     """
+    if not isinstance(pairs, (bool, np.bool_)):
+        raise TypeError(f"pairs must be True or False, got {_validate.shown(pairs)}")
     columns = ("criterion", "policy", "regret", "error", "low", "high")
     checked_table(table, *(columns if pairs else columns[:4]))
     if not isinstance(by, str) or by not in table.columns:
@@ -276,8 +281,6 @@ def in_words(table: pandas.DataFrame, by: str = "policy", pairs: bool = False) -
         )
     if table.duplicated([by, "criterion"]).any():
         raise ValueError(f"by must name the rows of each criterion apart, got {by!r}")
-    if not isinstance(pairs, (bool, np.bool_)):
-        raise TypeError(f"pairs must be True or False, got {_validate.shown(pairs)}")
 
     def text(row: pandas.Series) -> str:
         error = row["error"] if row["error"] > 1e-9 * abs(row["regret"]) else 0.0  # rounding only
@@ -306,7 +309,7 @@ def wrong_runs(result: xarray.Dataset, best: int) -> pandas.Series:
     """Runs that gave most of their pulls to other arms than `best`, with an exact 95 % interval."""
     import pandas as pd
 
-    checked_result(result, "pulls", "policy", "problem", "run", "arm")
+    checked_result(result, **_PLAYED)
     best = _validate.whole("best", best, 0, result.sizes["arm"] - 1)
     others = result.pulls.sum("arm") - result.pulls.isel(arm=best)
     wrong = (2 * others > result.pulls.sum("arm")).sum(["problem", "run"])
@@ -366,14 +369,14 @@ def stuck_runs(
     """
     import pandas as pd
 
-    counts = checkpoint_pulls(result)
+    counts = checkpoint_pulls(checked_result(result, **_PLAYED))
     checkpoints = counts.checkpoint.values.tolist()
     if _validate.whole("early", early, 1) not in checkpoints[:-1]:
         raise ValueError(
             f"early must be a checkpoint before the last of {checkpoints}, got {early}"
         )
-    _validate.number("near", near, 0, 1)
-    _validate.number("share", share, 0, 1, open_low=True)
+    near = _validate.number("near", near, 0, 1)
+    share = _validate.number("share", share, 0, 1, open_low=True)
     listed = simulated_problems(result, problems)
     values = criterion_values(result, listed, checked_criterion(criterion)).values
     best, least = values.max(axis=1, keepdims=True), values.min(axis=1, keepdims=True)
@@ -388,7 +391,8 @@ def stuck_runs(
 
 def _listed(name: str, given: object, wanted: str) -> list:
     """A sequence as a list."""
-    if not isinstance(given, (Sequence, np.ndarray)) or isinstance(given, (str, bytes)):
+    array = isinstance(given, np.ndarray) and given.ndim > 0
+    if not array and (not isinstance(given, Sequence) or isinstance(given, (str, bytes))):
         raise TypeError(f"{name} must be a list of {wanted}, got {_validate.shown(given)}")
     return list(given)
 
@@ -419,7 +423,10 @@ def verdicts(
     import pandas as pd
     from scipy import stats
 
-    rows, checkpoints = [], checkpoint_pulls(result).checkpoint.values.tolist()
+    rows, checkpoints = (
+        [],
+        checkpoint_pulls(checked_result(result, **_PLAYED)).checkpoint.values.tolist(),
+    )
     times = _listed("times", times, "checkpoints")
     for t in times:
         if _validate.whole("times", t, 1) not in checkpoints:

@@ -34,17 +34,21 @@ __all__ = [
 _LARGEST = 1e150  # of a number in a table: its square is then a finite float
 
 
-def checked_result(result: xarray.Dataset, *names: str) -> xarray.Dataset:
-    """The result, if it is one of `simulate` that holds some variables and dimensions."""
+def checked_result(result: xarray.Dataset, **needed: Sequence[str]) -> xarray.Dataset:
+    """The result, if it is one of `simulate` that holds some variables with some dimensions."""
     import xarray
 
     if not isinstance(result, xarray.Dataset):
         raise TypeError(
             f"result must be a Dataset of marab_lib.simulate, got {_validate.shown(result)}"
         )
-    for name in names:
-        if name not in result and name not in result.dims:
-            raise ValueError(f"result must be of marab_lib.simulate and hold {name!r}, got without")
+    for name, dims in needed.items():
+        if name not in result or not set(dims) <= set(result[name].dims):
+            got = result[name].dims if name in result else "none"
+            raise ValueError(
+                f"result must be of marab_lib.simulate and hold {name!r} with the dimensions "
+                f"{tuple(dims)}, got {got}; isel(run=[0]) keeps a dimension, isel(run=0) does not"
+            )
     return result
 
 
@@ -104,7 +108,7 @@ def pseudo_regret(pulls: xarray.DataArray, values: xarray.DataArray) -> xarray.D
 
 def theoretical_regret(result: xarray.Dataset) -> xarray.DataArray:
     """Final theoretical regret t mu* - sum_k n_k mu_k (section 2.1), from the pulls."""
-    checked_result(result, "pulls", "mean")
+    checked_result(result, pulls=["arm"], mean=["arm"])
     return pseudo_regret(result.pulls, result["mean"])
 
 
@@ -117,7 +121,7 @@ def empirical_regret(result: xarray.Dataset) -> xarray.DataArray:
         If the result has no ``rewards``.
     """
     rewards = _recorded(result, "rewards")
-    checked_result(result, "mean")
+    checked_result(result, mean=["arm"])
     return result.step * result["mean"].max("arm") - rewards.cumsum("step")
 
 
@@ -181,7 +185,7 @@ def _of_received(result, listed: list[Problem], pulls, of_sample) -> xarray.Data
     """A function of the rewards that a run received, without the dimension ``arm``."""
     import xarray
 
-    checked_result(result, "seed", "stream", "number")
+    checked_result(result, seed=(), stream=(), number=())
     counts = pulls.transpose(..., "arm")
     cells = {dim: size for dim, size in counts.sizes.items() if dim != "arm"}
     # By what is written of each run, not by its place: results may be parts, or joined.
@@ -269,6 +273,7 @@ def checkpoint_pulls(result: xarray.Dataset) -> xarray.DataArray:
         raise ValueError(
             "result holds no pulls at its checkpoints: run simulate with record=('pulls',)"
         )
+    checked_result(result, checkpoint_pulls=["checkpoint", "arm"], checkpoint=["checkpoint"])
     return result.checkpoint_pulls
 
 
@@ -277,14 +282,7 @@ def simulated_problems(
 ) -> list[Problem]:
     """The problems as a list, if they are those that were simulated, in the same order."""
     listed = listed_problems(problems)
-    checked_result(result, "pulls", "mean")
-    for name, dims in (("pulls", ("policy", "problem", "run", "arm")), ("mean", ("problem",))):
-        for dim in dims:
-            if dim not in result[name].dims:
-                raise ValueError(
-                    f"result must have the dimension {dim!r}, got {name!r} with "
-                    f"{result[name].dims}: keep one entry by isel({dim}=[0])"
-                )
+    checked_result(result, pulls=["problem", "arm"], mean=["problem", "arm"])
     if len(listed) != result.sizes["problem"]:
         raise ValueError(
             f"problems must be the {result.sizes['problem']} that were simulated, got {len(listed)}"
@@ -323,13 +321,14 @@ def _values(result: xarray.Dataset, rows: list[np.ndarray]) -> xarray.DataArray:
 def _recorded(result: xarray.Dataset, name: str) -> xarray.DataArray:
     if name not in checked_result(result):
         raise ValueError(f"result holds no {name!r}: run simulate with record=({name!r},)")
+    checked_result(result, **{name: ["step"]}, step=["step"])
     return result[name]
 
 
 def pull_share(result: xarray.Dataset) -> xarray.DataArray:
     """Share of the pulls that each arm got, in [0, 1]."""
-    pulls = checked_array("result.pulls", checked_result(result, "pulls").pulls, "arm")
-    return pulls / pulls.sum("arm")
+    checked_result(result, pulls=["arm"])
+    return result.pulls / result.pulls.sum("arm")
 
 
 def sorted_rewards(result: xarray.Dataset, average: str = "after") -> xarray.DataArray:
@@ -349,10 +348,8 @@ def sorted_rewards(result: xarray.Dataset, average: str = "after") -> xarray.Dat
     """
     _validate.choice("average", average, ("after", "before"))
     rewards = _recorded(result, "rewards")
-    for dim in ("run", "step"):
-        checked_result(result, dim)
     if average == "before":
-        rewards = rewards.mean("run")
+        rewards = checked_result(result, rewards=["run"]).rewards.mean("run")
     ordered = rewards.copy(data=np.sort(rewards.values, axis=rewards.get_axis_num("step")))
     return ordered.rename(step="rank")
 
@@ -367,7 +364,7 @@ def last_other_pull(result: xarray.Dataset, arm: int) -> xarray.DataArray:
         In [0, K - 1].
     """
     arms = _recorded(result, "arms")
-    checked_result(result, "arm", "step")
+    checked_result(result, arm=["arm"])
     other = arms != _validate.whole("arm", arm, 0, result.sizes["arm"] - 1)
     return (other * result.step).max("step")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import TYPE_CHECKING
@@ -176,9 +176,12 @@ def _threads(threads: int | None) -> int:
 
 
 def _record(record: str | Sequence[str], k: int) -> tuple[str, ...]:
-    if not isinstance(record, Iterable):
-        raise TypeError(f"record must be names among {_RECORDS}, got {_validate.shown(record)}")
-    names = (record,) if isinstance(record, str) else tuple(record)
+    try:
+        names = (record,) if isinstance(record, str) else tuple(record)
+    except TypeError:
+        raise TypeError(
+            f"record must be names among {_RECORDS}, got {_validate.shown(record)}"
+        ) from None
     for name in names:
         _validate.choice("record", name, _RECORDS)
     most = np.iinfo(np.int16).max + 1
@@ -201,10 +204,14 @@ def _check_places(client: object, store: object) -> None:
 def _checkpoints(checkpoints: int | Sequence[int] | None, horizon: int) -> np.ndarray:
     if checkpoints is None:
         checkpoints = min(_DEFAULT_CHECKPOINTS, horizon)
-    if not isinstance(checkpoints, Iterable) or isinstance(checkpoints, (str, bytes)):
+    try:
+        listed = None if isinstance(checkpoints, (str, bytes)) else list(checkpoints)
+    except TypeError:
+        listed = None
+    if listed is None:
         count = _validate.whole("checkpoints", checkpoints, 1, horizon)
         return np.arange(1, count + 1) * horizon // count
-    steps = [_validate.whole("checkpoints", step, 1, horizon) for step in checkpoints]
+    steps = [_validate.whole("checkpoints", step, 1, horizon) for step in listed]
     if not steps:
         raise ValueError("checkpoints must hold at least one step, got none")
     return np.unique(np.array(steps, dtype=np.int64))
