@@ -198,14 +198,13 @@ def compare(
     """
     listed = listed_problems(problems)
     own = _one_policy(own)
-    criteria = _distinct(
-        [_criteria.mean(), _criteria.cvar(alpha)] if criteria is None else criteria
-    )
+    usual = [_criteria.mean(), _criteria.cvar(alpha)]
+    criteria = _distinct(usual if criteria is None else criteria)
     if len(listed) == 1 and _validate.whole("runs", runs, 1) == 1:
         raise ValueError("runs must be at least 2 for an interval on one problem, got 1")
     if others is None:
         others = _able([p for p in everyone(alpha) if p.name != own.name], listed)
-    elif not isinstance(others, Sequence) or len(others):
+    elif not isinstance(others, (list, tuple)) or others:
         others = _validate.several("others", others, _policies.Policy, _POLICIES)
     result = simulate(listed, [own, *others], horizon, runs, seed, **options)
     return regret_table(result, listed, criteria, own.name)
@@ -394,6 +393,8 @@ def _listed(name: str, given: object, wanted: str) -> list:
     array = isinstance(given, np.ndarray) and given.ndim > 0
     if not array and (not isinstance(given, Sequence) or isinstance(given, (str, bytes))):
         raise TypeError(f"{name} must be a list of {wanted}, got {_validate.shown(given)}")
+    if not len(given):
+        raise ValueError(f"{name} must hold at least one of {wanted}, got none")
     return list(given)
 
 

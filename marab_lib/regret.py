@@ -31,7 +31,8 @@ __all__ = [
 ]
 
 
-_LARGEST = 1e150  # of a number in a table: its square is then a finite float
+_LARGEST = 1e150  # of what is averaged: its square is then a finite float
+_LARGEST_VALUE = 1e290  # of a criterion: so is its product with a number of pulls
 
 
 def checked_result(result: xarray.Dataset, **needed: Sequence[str]) -> xarray.Dataset:
@@ -52,7 +53,9 @@ def checked_result(result: xarray.Dataset, **needed: Sequence[str]) -> xarray.Da
     return result
 
 
-def checked_array(name: str, x: xarray.DataArray, *dims: str) -> xarray.DataArray:
+def checked_array(
+    name: str, x: xarray.DataArray, *dims: str, largest: float = _LARGEST
+) -> xarray.DataArray:
     """A DataArray of numbers that has some dimensions."""
     import xarray
 
@@ -63,8 +66,8 @@ def checked_array(name: str, x: xarray.DataArray, *dims: str) -> xarray.DataArra
             raise ValueError(f"{name} must have the dimension {dim!r}, got {x.dims}")
     if x.dtype.kind not in "iufb":
         raise TypeError(f"{name} must be a DataArray of numbers, got the type {x.dtype}")
-    if (abs(x) > _LARGEST).any():
-        raise ValueError(f"{name} must be numbers in [{-_LARGEST:g}, {_LARGEST:g}] or NaN")
+    if (worst := float(abs(x).max()) if x.size else 0.0) > largest:
+        raise ValueError(f"{name} must be numbers in [{-largest:g}, {largest:g}], got {worst:g}")
     return x
 
 
@@ -95,7 +98,7 @@ def pseudo_regret(pulls: xarray.DataArray, values: xarray.DataArray) -> xarray.D
     import xarray
 
     checked_array("pulls", pulls, "arm")
-    checked_array("values", values, "arm")
+    checked_array("values", values, "arm", largest=_LARGEST_VALUE)
     try:
         pulls, values = xarray.align(pulls, values, join="exact")
     except ValueError:
@@ -301,12 +304,13 @@ def criterion_values(
     result: xarray.Dataset, listed: list[Problem], criterion: Criterion
 ) -> xarray.DataArray:
     """The criterion of every arm, with dimensions problem and arm."""
-    rows = [criterion.of_problem(problem) for problem in listed]
+    rows, name = [criterion.of_problem(problem) for problem in listed], criterion.name
     for row, problem in zip(rows, listed, strict=True):
-        if _validate.finite_array(f"criterion {criterion.name!r}", row).shape != (problem.n_arms,):
+        values = _validate.finite_array(f"criterion {name!r}", row)
+        if values.shape != (problem.n_arms,) or abs(values).max() > _LARGEST_VALUE:
             raise ValueError(
-                f"criterion {criterion.name!r} must give one number for each of the "
-                f"{problem.n_arms} arms of {problem.name!r}, got {_validate.shown(row)}"
+                f"criterion {name!r} must give one number of at most {_LARGEST_VALUE:g} for each "
+                f"of the {problem.n_arms} arms of {problem.name!r}, got {_validate.shown(row)}"
             )
     return _values(result, rows)
 

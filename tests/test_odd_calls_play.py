@@ -85,12 +85,12 @@ PARAMETERS = [(p, f.name) for p in EVERY_POLICY for f in dataclasses.fields(p)]
 
 def test_all_policies_are_tried():
     assert len(EVERY_POLICY) == 22
-    assert len(PARAMETERS) == 165
+    assert len(PARAMETERS) == 161
 
 
 @pytest.mark.parametrize("policy", EVERY_POLICY, ids=lambda p: p.__name__)
 def test_odd_parameters_of_policies(policy):
-    """165 parameters, 63 odd values each; what is accepted is played for 200 pulls."""
+    """161 parameters, 63 odd values each: 10,143 calls; what is accepted is played for 200 pulls."""
     problem = BERNOULLI if policy in (policies.BernoulliMVTS, policies.MCVTS) else PROBLEM
     own = functools.partial(policy, leader) if policy is policies.Custom else policy
     wrong = []
@@ -108,6 +108,50 @@ def test_odd_parameters_of_policies(policy):
 
             wrong.append(tried(call, f.name, value, "|policies"))
     assert not list(filter(None, wrong))
+
+
+NO_NUMBERS = [b"1", "a", "1", True, 1j, [], [0.5], (), {}, set(), THING, Thing, np.array([0.5]),
+              pd.Series([0.5]), pd.Series([0.5, 1.0]), np.datetime64("2020-01-01")]  # fmt: skip
+
+
+def test_what_is_no_number_is_refused():
+    """Every parameter of every policy whose default is a number, or None in its place."""
+    wrong, n = [], 0
+    for policy in EVERY_POLICY:
+        for f in dataclasses.fields(policy):
+            numeric = "float" in f.type or "int" in f.type
+            if policy is policies.Custom or not numeric or f.name in ("alpha", "support", "values"):
+                continue
+            for value in NO_NUMBERS:
+                n += 1
+                try:
+                    policy(**{f.name: value})
+                except (TypeError, ValueError):
+                    continue
+                wrong.append((policy.__name__, f.name, value))
+    assert not wrong
+    assert n == 15 * 50
+
+
+@pytest.mark.parametrize("policy", EVERY_POLICY, ids=lambda p: p.__name__)
+@pytest.mark.parametrize("extreme", [5e-324, 1e-310, 1e-9, 1 - 2**-53, 1e100])
+def test_all_parameters_extreme_at_once(policy, extreme):
+    """Played for 300 pulls without a warning, all numbers that may be so at that extreme."""
+    if policy is policies.Custom:
+        return
+    given = {}
+    for f in dataclasses.fields(policy):
+        try:
+            policy(**{f.name: extreme})
+        except (TypeError, ValueError):
+            continue
+        given[f.name] = extreme
+    if "support" in {f.name for f in dataclasses.fields(policy)} and extreme == 1e100:
+        given["support"] = (-1e100, 1e100)
+    problem = BERNOULLI if policy in (policies.BernoulliMVTS, policies.MCVTS) else PROBLEM
+    given.pop("upper", None)  # of the size of the rewards
+    given.pop("tau", None)  # within the horizon
+    assert simulate(problem, policy(**given), 300, 2, 1, checkpoints=1).pulls.sum() == 600
 
 
 @pytest.mark.parametrize("policy", EVERY_POLICY, ids=lambda p: p.__name__)
@@ -191,7 +235,7 @@ ALSO = {"x": "|over"}  # what a message may name instead
 
 @pytest.mark.parametrize("function", VALID, ids=lambda f: f.__name__)
 def test_odd_arguments(function, tmp_path, monkeypatch):
-    """71 arguments of 24 functions, 63 odd values each: 4,473 calls."""
+    """87 arguments of 24 functions, 63 odd values each: 5,481 calls."""
     monkeypatch.chdir(tmp_path)  # a store of odd name is made here
     function(**VALID[function])
     own = inspect.signature(function).parameters
@@ -210,7 +254,7 @@ def test_all_functions_are_tried():
     public = {getattr(module, name) for module in (regret, comparison) for name in module.__all__}
     assert public <= set(VALID)
     assert len(VALID) == 24
-    assert sum(map(len, VALID.values())) == 71
+    assert sum(map(len, VALID.values())) == 87
     assert len(ODD) == 63
 
 
