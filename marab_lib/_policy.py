@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 import numba
+import numpy as np
+from numba.core.dispatcher import Dispatcher
 
-from . import _kernels, _own, _validate
+from . import _kernels, _own, _validate, risk
 
 if TYPE_CHECKING:
     from .problems import Problem
@@ -22,6 +26,8 @@ _FIRST_PULLS = {
     "random": _kernels.SHUFFLED,
     "none": _kernels.NO_FIRST_PULLS,
 }
+_LARGEST = 1e100  # of a weight or an end of the support: indices are finite floats
+_LEAST_LEVEL = 1e-9  # of a CVaR that is divided by its level; less is the smallest of 1e9 rewards
 _TIES = {"lowest": _kernels.LOWEST, "highest": _kernels.HIGHEST, "random": _kernels.RANDOM}
 
 
@@ -38,7 +44,22 @@ def index(function: Callable) -> Callable:
     >>> policies.Custom(follow_the_leader).name
     'follow_the_leader'
     """
+    if isinstance(function, Dispatcher):
+        function = function.py_func
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"function must be a Python function, got {_validate.shown(function)}")
     return numba.njit(nogil=True, error_model="numpy")(function)
+
+
+def _number(
+    name: str, value: object, low: float = -math.inf, high: float = math.inf, **ends: bool
+) -> float:
+    """A number of a size with which every index is a finite float."""
+    x = _validate.number(name, value, low, high, **ends)
+    if abs(x) > _LARGEST:
+        allowed = f"a number in [{-_LARGEST:g}, {_LARGEST:g}]"
+        raise ValueError(f"{name} must be {allowed}, got {_validate.shown(value)}")
+    return x
 
 
 @dataclass(frozen=True)
@@ -82,7 +103,7 @@ class Policy:
         _validate.choice("ties", self.ties, _TIES)
         _validate.whole("rounds", self.rounds, 1, 2**31 - 1)
         if self.label is not None and not isinstance(self.label, str):
-            raise TypeError(f"label must be a string or None, got {self.label!r}")
+            raise TypeError(f"label must be a string or None, got {_validate.shown(self.label)}")
         if self.first_pulls == "none" and not self.ranks_unpulled:
             raise ValueError(
                 f"first_pulls must not be 'none' for {self.title}, whose index has no value before "
@@ -91,7 +112,34 @@ class Policy:
         self._check()
 
     def _check(self) -> None:
-        """Validate the policy's own parameters."""
+        """Validate the policy's own parameters, by the methods below."""
+
+    def _check_number(
+        self, name: str, low: float = 0, high: float = math.inf, **ends: bool
+    ) -> None:
+        """A number in [low, high], which becomes a float; None stays where it is the default."""
+        value = getattr(self, name)
+        if value is not None or getattr(type(self), name) is not None:
+            object.__setattr__(self, name, _number(name, value, low, high, **ends))
+
+    def _check_level(self, least: float = 0) -> None:
+        """The level alpha; `least` is that of policies that divide by it."""
+        if risk.exact_level(self.alpha) < least:
+            raise ValueError(
+                f"alpha must be a number in [{least:g}, 1) for {self.title}, got "
+                f"{_validate.shown(self.alpha)}"
+            )
+
+    def _check_support(self) -> None:
+        """The pair (low, high) of the support, which becomes a tuple."""
+        pair = self.support.tolist() if isinstance(self.support, np.ndarray) else self.support
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ValueError(
+                f"support must be a pair (low, high), got {_validate.shown(self.support)}"
+            )
+        low = _number("support", pair[0])
+        _number("support", pair[1], low, open_low=True)
+        object.__setattr__(self, "support", tuple(pair))
 
     def check_problem(self, problem: Problem) -> None:
         """Raise ValueError if the policy cannot play this problem."""

@@ -103,6 +103,33 @@ def choice(name: str, value: object, allowed: Iterable[str]) -> str:
     return value
 
 
+def several(name: str, given: object, kind: type, wanted: str) -> list:
+    """One object of a class or a sequence of them as a list of at least one."""
+    wanted = f"{name} must be {wanted}"
+    if isinstance(given, kind):
+        return [given]
+    try:
+        listed = [given] if isinstance(given, type) else list(given)
+    except TypeError:
+        raise TypeError(f"{wanted}, got {shown(given)}") from None
+    for item in listed:
+        if isinstance(item, type) and issubclass(item, kind):
+            called = item.__name__
+            raise TypeError(f"{wanted}, got the class {called}: did you mean {called}()?")
+        if not isinstance(item, kind):
+            raise TypeError(f"{wanted}, got {shown(item)}")
+    if not listed:
+        raise ValueError(f"{name} must hold at least one, got an empty list")
+    return listed
+
+
+def distinct(name: str, names: list[str]) -> None:
+    """Raise ValueError if a name comes twice."""
+    for text in names:
+        if names.count(text) > 1:
+            raise ValueError(f"{name} must have distinct names, got {text!r} more than once")
+
+
 def finite_array(name: str, value: object) -> np.ndarray:
     """A new float64 array without NaN or infinity."""
     array = np.array(numbers(name, value))
@@ -120,6 +147,8 @@ def numbers(name: str, value: object) -> np.ndarray:
     try:
         masked = _is_masked(value)
         given = None if masked else np.asarray(value)
+    except TypeError:
+        raise TypeError(f\"{name} must be numbers, got {shown(value)}\") from None
     except (ValueError, RecursionError):
         raise ValueError(
             f"{name} must be numbers in rows of one length, got {shown(value)}"

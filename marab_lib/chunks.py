@@ -58,6 +58,10 @@ def by_chunks(
     """
     import xarray
 
+    if not callable(reduce):
+        raise TypeError(
+            f"reduce must be a function of a result and its problems, got {_validate.shown(reduce)}"
+        )
     size = _validate.whole("size", size, 1)
     seed = checked_seed(seed)  # drawn once: a Generator would give each part another one
     numbered = [
@@ -70,6 +74,18 @@ def by_chunks(
         result = simulate(
             listed, policies, horizon, runs, seed, record=record, checkpoints=1, threads=threads
         )
-        part = reduce(result, listed)
+        part = _reduced(reduce(result, listed), len(listed))
         parts.append(part.assign_coords(problem=np.arange(begin, begin + len(listed))))
     return xarray.concat(parts, "problem", data_vars="minimal", coords="minimal", compat="override")
+
+
+def _reduced(part: object, size: int) -> xarray.Dataset:
+    """What `reduce` made of a part, if it can be joined to the others."""
+    import xarray
+
+    wanted = f"reduce must return a Dataset with the dimension 'problem' of size {size}"
+    if not isinstance(part, xarray.Dataset):
+        raise TypeError(f"{wanted}, got {_validate.shown(part)}")
+    if part.sizes.get("problem") != size:
+        raise ValueError(f"{wanted}, got the dimensions {dict(part.sizes)}")
+    return part

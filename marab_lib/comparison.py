@@ -18,8 +18,12 @@ from .criteria import Criterion
 from .policies_since_2013 import KNOWLEDGE
 from .problems import Problem
 from .regret import (
+    checked_array,
+    checked_criterion,
+    checked_result,
     checkpoint_pulls,
     criterion_regret,
+    criterion_values,
     listed_problems,
     mean_and_error,
     simulated_problems,
@@ -40,6 +44,9 @@ __all__ = [
     "verdicts",
     "wrong_runs",
 ]
+
+
+_PLAYED = {"policy": ["policy"], "pulls": ["policy", "problem", "run", "arm"]}
 
 
 def regret_table(
@@ -70,19 +77,22 @@ def regret_table(
     DataFrame
         One row for each criterion and policy: ``regret`` and its standard ``error``; the
         ``difference`` to the reference, ``low`` and ``high`` (Student's interval for the pairs on
-        the same reward tape). With several problems a repetition is a problem, else a run.
+        the same reward tape); the name of the ``reference``. With several problems a repetition is
+        a problem, else a run.
     """
     import pandas as pd
     from scipy import stats
 
-    names = result.policy.values.tolist()
-    if reference not in names:
-        raise ValueError(f"reference must be one of the policies {names}, got {reference!r}")
+    criteria = _distinct(criteria)
+    names = checked_result(result, **_PLAYED).policy.values.tolist()
+    if not isinstance(reference, str) or names.count(reference) != 1:
+        raise ValueError(
+            f"reference must be one of the policies {names}, got {_validate.shown(reference)}"
+        )
     _validate.number("level", level, 0, 1, open_low=True, open_high=True)
     rows = []
     for criterion in criteria:
-        regret = criterion_regret(result, problems, criterion, kind)
-        sample = _repetitions(regret)
+        sample = _repetitions(criterion_regret(result, problems, criterion, kind))
         n = sample.shape[1]
         pairs = sample - sample[names.index(reference)]
         half = stats.t.ppf((1 + level) / 2, n - 1) * pairs.std(axis=1, ddof=1) / np.sqrt(n)
@@ -95,12 +105,47 @@ def regret_table(
                 "difference": pairs[i].mean(),
                 "low": pairs[i].mean() - half[i],
                 "high": pairs[i].mean() + half[i],
+                "reference": reference,
             })  # fmt: skip
     return pd.DataFrame(rows)
 
 
+def _distinct(criteria: Criterion | Sequence[Criterion]) -> list[Criterion]:
+    """One criterion or several as a list of distinct names."""
+    wanted = "Criterion objects"
+    listed = _validate.several("criteria", criteria, Criterion, wanted)
+    _validate.distinct("criteria", [criterion.name for criterion in listed])
+    return listed
+
+
+def checked_table(table: pandas.DataFrame, *columns: str) -> pandas.DataFrame:
+    """The table, if it is one of `regret_table` that holds at least one row and some columns."""
+    import pandas as pd
+
+    if not isinstance(table, pd.DataFrame):
+        raise TypeError(
+            f"table must be a DataFrame of compare or regret_table, got {_validate.shown(table)}"
+        )
+    for column in columns:
+        if column not in table.columns:
+            raise ValueError(
+                f"table must be of compare or regret_table and hold the column {column!r}, got "
+                f"{list(table.columns)}"
+            )
+    if table.empty:
+        raise ValueError("table must hold at least one row, got none")
+    for column in {"regret", "error", "difference", "low", "high"} & set(columns):
+        _validate.finite_array(f"table[{column!r}]", table[column].tolist())
+    return table
+
+
 def _repetitions(regret: xarray.DataArray) -> np.ndarray:
     """Independent repetitions, shape (policies, n): of problems, or of runs where one is played."""
+    if extra := set(regret.dims) - {"policy", "problem", "run"}:
+        raise ValueError(
+            f"result must have no dimensions but those of simulate, got also {sorted(extra)}: join "
+            "results along 'run' or 'problem'"
+        )
     over, within = ("run", "problem") if regret.sizes["problem"] == 1 else ("problem", "run")
     if regret.sizes[over] < 2:
         raise ValueError("runs must be at least 2 for an interval on one problem, got 1")
@@ -152,21 +197,26 @@ def compare(
     [['mean', 'mine'], ['mean', 'MIN']]
     """
     listed = listed_problems(problems)
-    if criteria is None:
-        criteria = [_criteria.mean(), _criteria.cvar(alpha)]
-    criteria = [criteria] if isinstance(criteria, Criterion) else list(criteria)
-    for criterion in criteria:
-        if not isinstance(criterion, Criterion):
-            raise TypeError(f"criteria must be Criterion objects, got {criterion!r}")
-    if not criteria:
-        raise ValueError("criteria must hold at least one Criterion, got none")
+    own = _one_policy(own)
+    usual = [_criteria.mean(), _criteria.cvar(alpha)]
+    criteria = _distinct(usual if criteria is None else criteria)
     if len(listed) == 1 and _validate.whole("runs", runs, 1) == 1:
         raise ValueError("runs must be at least 2 for an interval on one problem, got 1")
     if others is None:
         others = _able([p for p in everyone(alpha) if p.name != own.name], listed)
-    others = [others] if isinstance(others, _policies.Policy) else list(others)
+    elif not isinstance(others, (list, tuple)) or others:
+        others = _validate.several("others", others, _policies.Policy, _POLICIES)
     result = simulate(listed, [own, *others], horizon, runs, seed, **options)
     return regret_table(result, listed, criteria, own.name)
+
+
+_POLICIES = "Policy objects such as policies.UCB()"
+
+
+def _one_policy(own: _policies.Policy) -> _policies.Policy:
+    if not isinstance(own, _policies.Policy):
+        raise TypeError(f"own must be a Policy such as policies.UCB(), got {_validate.shown(own)}")
+    return own
 
 
 def everyone(alpha: float | str | Fraction = 0.1) -> list[_policies.Policy]:
@@ -187,18 +237,20 @@ def everyone(alpha: float | str | Fraction = 0.1) -> list[_policies.Policy]:
 
 
 def _able(policies: list[_policies.Policy], problems: list[Problem]) -> list[_policies.Policy]:
-    """Those that can play all problems; a warning names the others."""
-    able, reasons = [], []
+    """Those that can play all problems; a warning names the others, each reason once."""
+    able, reasons = [], {}
     for policy in policies:
         try:
             for problem in problems:
                 policy.check_problem(problem)
         except ValueError as error:
-            reasons.append(f"{policy.name} ({error})")
+            reason = str(error).removeprefix("problems: ").removeprefix(policy.name).strip()
+            reasons.setdefault(reason, []).append(policy.name)
         else:
             able.append(policy)
     if reasons:
-        warnings.warn("left out: " + "; ".join(reasons), stacklevel=3)
+        parts = [f"{', '.join(names)} (each {reason})" for reason, names in reasons.items()]
+        warnings.warn("left out: " + "; ".join(parts), stacklevel=3)
     return able
 
 
@@ -218,12 +270,22 @@ def in_words(table: pandas.DataFrame, by: str = "policy", pairs: bool = False) -
     pairs : bool
         Add the interval of the paired difference to the reference.
     """
+    if not isinstance(pairs, (bool, np.bool_)):
+        raise TypeError(f"pairs must be True or False, got {_validate.shown(pairs)}")
+    columns = ("criterion", "policy", "regret", "error", "low", "high")
+    checked_table(table, *(columns if pairs else columns[:4]))
+    if not isinstance(by, str) or by not in table.columns:
+        raise ValueError(
+            f"by must be a column of the table, of {list(table.columns)}, got {_validate.shown(by)}"
+        )
+    if table.duplicated([by, "criterion"]).any():
+        raise ValueError(f"by must name the rows of each criterion apart, got {by!r}")
 
     def text(row: pandas.Series) -> str:
         error = row["error"] if row["error"] > 1e-9 * abs(row["regret"]) else 0.0  # rounding only
         digits = 1 - math.floor(math.log10(error)) if error else 3
         plain = f"{_rounded(row['regret'], digits)} ± {_rounded(error, digits) if error else 0}"
-        if not pairs or row["low"] == row["high"] == 0:
+        if not pairs or row["policy"] == row.get("reference"):
             return plain
         return (
             f"{plain} ({_rounded(row['low'], digits, '+')} to {_rounded(row['high'], digits, '+')})"
@@ -246,8 +308,9 @@ def wrong_runs(result: xarray.Dataset, best: int) -> pandas.Series:
     """Runs that gave most of their pulls to other arms than `best`, with an exact 95 % interval."""
     import pandas as pd
 
-    _validate.whole("best", best, 0, result.sizes["arm"] - 1)
-    others = result.pulls.sum("arm") - result.pulls.sel(arm=best)
+    checked_result(result, **_PLAYED)
+    best = _validate.whole("best", best, 0, result.sizes["arm"] - 1)
+    others = result.pulls.sum("arm") - result.pulls.isel(arm=best)
     wrong = (2 * others > result.pulls.sum("arm")).sum(["problem", "run"])
     n = result.sizes["problem"] * result.sizes["run"]
     return pd.Series({str(x.policy.values): _share(int(x), n) for x in wrong}, name="wrong")
@@ -264,15 +327,19 @@ def growth(paths: xarray.DataArray, early: int) -> pandas.DataFrame:
     """
     import pandas as pd
 
+    for dim in ("policy", "run", "checkpoint"):
+        checked_array("paths", paths, dim)
     if "problem" in paths.dims:
         raise ValueError("paths must be of one problem: use .squeeze('problem') or .sel")
-    if early not in paths.checkpoint:
-        raise ValueError(f"early must be one of {paths.checkpoint.values.tolist()}, got {early}")
+    checkpoints = paths.checkpoint.values.tolist()
+    if _validate.whole("early", early, 1) not in checkpoints:
+        raise ValueError(f"early must be one of {checkpoints}, got {early}")
     first, last = paths.sel(checkpoint=early), paths.isel(checkpoint=-1)
-    ratio = last.mean("run") / first.mean("run")
+    mean = first.mean("run")
+    ratio = last.mean("run") / mean.where(mean != 0)
     # The delta method, for two means of the same runs.
     _, error = mean_and_error(last.drop_vars("checkpoint") - ratio * first)
-    columns = {"ratio": ratio.values, "error": (error / first.mean("run")).values}
+    columns = {"ratio": ratio.values, "error": (error / mean.where(mean != 0)).values}
     return pd.DataFrame(columns, index=paths.policy.values)
 
 
@@ -301,15 +368,16 @@ def stuck_runs(
     """
     import pandas as pd
 
-    counts = checkpoint_pulls(result)
+    counts = checkpoint_pulls(checked_result(result, **_PLAYED))
     checkpoints = counts.checkpoint.values.tolist()
-    if early not in checkpoints[:-1]:
+    if _validate.whole("early", early, 1) not in checkpoints[:-1]:
         raise ValueError(
             f"early must be a checkpoint before the last of {checkpoints}, got {early}"
         )
-    _validate.number("near", near, 0, 1)
-    _validate.number("share", share, 0, 1, open_low=True)
-    values = np.stack([criterion.of_problem(p) for p in simulated_problems(result, problems)])
+    near = _validate.number("near", near, 0, 1)
+    share = _validate.number("share", share, 0, 1, open_low=True)
+    listed = simulated_problems(result, problems)
+    values = criterion_values(result, listed, checked_criterion(criterion)).values
     best, least = values.max(axis=1, keepdims=True), values.min(axis=1, keepdims=True)
     good = order(values, best - near * (best - least)) >= 0
     late = counts.isel(checkpoint=-1, drop=True) - counts.sel(checkpoint=early, drop=True)
@@ -318,6 +386,16 @@ def stuck_runs(
     names = result.policy.values.tolist()
     shares = [_share(int(hits.sum()), hits.size) for hits in stuck]
     return pd.Series(shares, index=names, name="stuck")
+
+
+def _listed(name: str, given: object, wanted: str) -> list:
+    """A sequence as a list."""
+    array = isinstance(given, np.ndarray) and given.ndim > 0
+    if not array and (not isinstance(given, Sequence) or isinstance(given, (str, bytes))):
+        raise TypeError(f"{name} must be a list of {wanted}, got {_validate.shown(given)}")
+    if not len(given):
+        raise ValueError(f"{name} must hold at least one of {wanted}, got none")
+    return list(given)
 
 
 def verdicts(
@@ -346,11 +424,26 @@ def verdicts(
     import pandas as pd
     from scipy import stats
 
-    rows, checkpoints = [], checkpoint_pulls(result).checkpoint.values.tolist()
+    rows, checkpoints = (
+        [],
+        checkpoint_pulls(checked_result(result, **_PLAYED)).checkpoint.values.tolist(),
+    )
+    times = _listed("times", times, "checkpoints")
     for t in times:
-        if t not in checkpoints:
+        if _validate.whole("times", t, 1) not in checkpoints:
             raise ValueError(f"times must be checkpoints, of {checkpoints}, got {t}")
+    names = result.policy.values.tolist()
+    for pair in (teams := _listed("teams", teams, "pairs of a Criterion and its policies")):
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(
+                f"teams must be pairs of a Criterion and its policies, got {_validate.shown(pair)}"
+            )
+        checked_criterion(pair[0], "teams")
+        for policy in _validate.several("teams", pair[1], _policies.Policy, _POLICIES):
+            if policy.name not in names:
+                raise ValueError(f"teams must be of the policies {names}, got {policy.name!r}")
     for criterion, team in teams:
+        team = _validate.several("teams", team, _policies.Policy, _POLICIES)
         chosen = result.sel(policy=[p.name for p in team])
         regret = criterion_regret(chosen, problems, criterion, at="checkpoints")
         for t in times:

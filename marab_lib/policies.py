@@ -131,7 +131,7 @@ class UCB(Policy):
     index_function = staticmethod(_ucb)
 
     def _check(self) -> None:
-        _validate.number("C", self.C, 0)
+        self._check_number("C")
         _validate.choice("constant", self.constant, _CONSTANTS)
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
@@ -174,7 +174,7 @@ class KLUCB(Policy):
     index_function = staticmethod(_kl_ucb)
 
     def _check(self) -> None:
-        _validate.number("c", self.c, 0)
+        self._check_number("c")
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         return (self.c,)
@@ -221,7 +221,7 @@ class EpsilonGreedy(Policy):
     index_function = staticmethod(_epsilon_greedy)
 
     def _check(self) -> None:
-        _validate.number("eps", self.eps, 0, 1)
+        self._check_number("eps", 0, 1)
         _validate.choice("explore", self.explore, ("others", "all"))
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
@@ -322,8 +322,8 @@ class MaRaB(Policy):
         return super().identity(), self.estimator
 
     def _check(self) -> None:
-        risk.exact_level(self.alpha)
-        _validate.number("C", self.C, 0)
+        self._check_level()
+        self._check_number("C")
         _validate.choice("share", self.share, ("ceil", "floor", "round"))
         _validate.choice("estimator", self.estimator, ("cvar", "quantile"))
         _validate.choice("constant", self.constant, _CONSTANTS)
@@ -370,9 +370,8 @@ class MVLCB(Policy):
     index_function = staticmethod(_mv_lcb)
 
     def _check(self) -> None:
-        _validate.number("rho", self.rho, 0)
-        if self.delta is not None:
-            _validate.number("delta", self.delta, 0, 1, open_low=True, open_high=True)
+        self._check_number("rho")
+        self._check_number("delta", 0, 1, open_low=True, open_high=True)
         _validate.choice("bonus", self.bonus, ("optimistic", "pessimistic", "printed"))
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
@@ -424,9 +423,8 @@ class ExpExp(Policy):
     index_function = staticmethod(_exp_exp)
 
     def _check(self) -> None:
-        _validate.number("rho", self.rho, 0)
-        if self.tau is not None:
-            _validate.number("tau", self.tau, 1)
+        self._check_number("rho")
+        self._check_number("tau", 1)
         _validate.choice("exploit", self.exploit, ("fixed", "updated"))
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:

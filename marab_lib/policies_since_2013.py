@@ -17,7 +17,7 @@ import numpy as np
 
 from . import _kernels, _resampling, _validate, risk
 from ._jit import jit
-from ._policy import Policy
+from ._policy import _LEAST_LEVEL, Policy, _number
 
 if TYPE_CHECKING:
     from .problems import Problem
@@ -43,11 +43,9 @@ __all__ = [
 _UNIT = (0.0, 1.0)
 
 
-def _check_support(support: tuple[float, float]) -> None:
-    if np.shape(support) != (2,):
-        raise ValueError(f"support must be a pair (low, high), got {support!r}")
-    low = _validate.number("support", support[0])
-    _validate.number("support", support[1], low, open_low=True)
+def _log_quotient(x: float, y: float) -> float:
+    """log(x / y); x / y itself may exceed all floats."""
+    return math.log(x / y) if x / y < math.inf else math.log(x) - math.log(y)
 
 
 def _check_values(policy: Policy, problem: Problem, values: Sequence[float]) -> None:
@@ -109,9 +107,9 @@ class UCBV(Policy):
     index_function = staticmethod(_ucb_v)
 
     def _check(self) -> None:
-        _validate.number("zeta", self.zeta, 0, open_low=True)
-        _validate.number("c", self.c, 0)
-        _check_support(self.support)
+        self._check_number("zeta", open_low=True)
+        self._check_number("c")
+        self._check_support()
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         return (self.zeta, 3 * self.c * (self.support[1] - self.support[0]))
@@ -148,7 +146,7 @@ class MOSS(Policy):
     index_function = staticmethod(_moss)
 
     def _check(self) -> None:
-        _check_support(self.support)
+        self._check_support()
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         return (horizon / n_arms, self.support[1] - self.support[0])
@@ -199,9 +197,9 @@ class UUCB(Policy):
     index_function = staticmethod(_u_ucb)
 
     def _check(self) -> None:
-        risk.exact_level(self.alpha)
-        _validate.number("c", self.c, 0)
-        _check_support(self.support)
+        self._check_level(_LEAST_LEVEL)
+        self._check_number("c")
+        self._check_support()
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         alpha = float(risk.exact_level(self.alpha))
@@ -255,10 +253,10 @@ class MaRaBOUT(Policy):
     index_function = staticmethod(_marabout)
 
     def _check(self) -> None:
-        risk.exact_level(self.alpha)
-        _validate.number("C", self.C, 0)
-        _validate.number("beta", self.beta, 0, 1)
-        _check_support(self.support)
+        self._check_level(_LEAST_LEVEL)
+        self._check_number("C")
+        self._check_number("beta", 0, 1)
+        self._check_support()
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         alpha, width = float(risk.exact_level(self.alpha)), self.support[1] - self.support[0]
@@ -333,10 +331,9 @@ class CVaRUCB(Policy):
     keeps_tails = False
 
     def _check(self) -> None:
-        risk.exact_level(self.alpha)
-        if self.delta is not None:
-            _validate.number("delta", self.delta, 0, 1, open_low=True, open_high=True)
-        _validate.number("upper", self.upper)
+        self._check_level(_LEAST_LEVEL)
+        self._check_number("delta", 0, 1, open_low=True, open_high=True)
+        self._check_number("upper", -math.inf)
 
     @property
     def support(self) -> tuple[float, float]:
@@ -348,32 +345,70 @@ class CVaRUCB(Policy):
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         delta = 1 / horizon**2 if self.delta is None else self.delta
-        return (float(risk.exact_level(self.alpha)), math.log(2 / delta) / 2, self.upper)
+        return (float(risk.exact_level(self.alpha)), _log_quotient(2, delta) / 2, self.upper)
 
     def memory_size(self, n_arms: int, horizon: int) -> int:
         return n_arms * (_BAND + 2 * horizon)
 
 
 @jit()
+def _log_lower_bound(log_p, bound):
+    """log(-log r) for the least r <= p with Bernoulli divergence kl(p, r) at most `bound`.
+
+    Halley's method for d = log(p / r), in which the divergence is convex; p may be less than any
+    float. Returns -inf for r = 1.
+    """
+    if bound <= 0.0:
+        return math.log(-log_p) if log_p < 0.0 else -math.inf
+    if log_p < -250.0 or bound > 1e20:  # d is bound / p, beside which log(p) is nothing
+        return math.log(bound) - log_p
+    if log_p >= 0.0:
+        return math.log(bound)
+    p, rest = math.exp(log_p), -math.expm1(log_p)
+    d = math.sqrt(2.0 * bound * rest / p)
+    for _ in range(50):
+        less = -math.expm1(-d)
+        left = rest + p * less  # 1 - r
+        slope, curvature = p * less / left, p * rest * (1.0 - less) / (left * left)
+        f = p * d - rest * math.log1p(p * less / rest) - bound
+        step = f / (slope - 0.5 * f * curvature / slope)
+        d -= step
+        # Cubic convergence: a step this small leaves an error below the last bit.
+        if abs(step) < 1e-5 * d:
+            break
+    return math.log(d - log_p)
+
+
+@jit()
 def _ra_ucb(t, arms, state, params, memory, history):
     aversion, c, low, width = params[0], params[1], params[2], params[3]
-    scale = -math.expm1(-aversion * width)  # 1 - exp(-aversion width)
     k, last = arms.size, state[0].last_arm
     if last >= 0:
-        memory[last] += -math.expm1(-aversion * (state[0].last_reward - low)) / scale
-        mean = min(1.0, memory[last] / arms[last].n)
-        memory[k + last] = _kernels.bernoulli_entropy(mean)
+        # The sum of 1 - Y, as its largest term's logarithm and the sum over that term.
+        place = (state[0].last_reward - low) / width
+        if place < 1.0:
+            share = math.expm1(-aversion * (1.0 - place)) / math.expm1(-aversion)
+            log = math.log(share) - aversion * place
+            largest, total = memory[last], memory[k + last]
+            if total == 0.0:
+                memory[last], memory[k + last] = log, 1.0
+            elif log > largest:
+                memory[last], memory[k + last] = log, 1.0 + total * math.exp(largest - log)
+            else:
+                memory[k + last] += math.exp(log - largest)
+        if memory[k + last] > 0.0:
+            mean = math.log(memory[k + last] / arms[last].n)
+            memory[2 * k + last] = min(0.0, memory[last] + mean)
     log_t = math.log(t)
     bound = log_t
     if c > 0.0 and log_t > 1.0:
         bound += c * math.log(log_t)
     for i in range(k):
         n = arms[i].n
-        if n == 0:
-            arms[i].index = math.inf
-            continue
-        q = _kernels.bernoulli_upper_bound(min(1.0, memory[i] / n), bound / n, memory[k + i])
-        arms[i].index = low - math.log1p(-scale * q) / aversion
+        if memory[k + i] == 0.0:  # all rewards at the upper end, or none yet
+            arms[i].index = 1e300 if n > 0 else math.inf
+        else:
+            arms[i].index = _log_lower_bound(memory[2 * k + i], bound / n)
 
 
 @dataclass(frozen=True)
@@ -381,8 +416,10 @@ class RAUCB(Policy):
     """RA-UCB: plays the largest plausible entropic risk -(1/theta) log E exp(-theta X).
 
     Y = (1 - exp(-theta (X - low))) / (1 - exp(-theta (high - low))) lies in [0, 1] and its mean m
-    tells the entropic risk: low - (1/theta) log(1 - (1 - exp(-theta (high - low))) m). The index
-    is this increasing function at the largest m with n kl(mean of Y, m) <= log(t) + c log(log(t)).
+    tells the entropic risk: low - (1/theta) log(1 - (1 - exp(-theta (high - low))) m). The rule is
+    to play the arm for which this increasing function is largest at the largest m with
+    n kl(mean of Y, m) <= log(t) + c log(log(t)). Since that m is 1 in floating point for all arms
+    when theta is large, the index is log(-log(1 - m)), which increases with m too.
 
     Parameters
     ----------
@@ -416,15 +453,17 @@ class RAUCB(Policy):
     index_function = staticmethod(_ra_ucb)
 
     def _check(self) -> None:
-        _validate.number("theta", self.theta, 0, open_low=True)
-        _validate.number("c", self.c, 0)
-        _check_support(self.support)
+        self._check_number("theta", open_low=True)
+        self._check_number("c")
+        self._check_support()
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
-        return (self.theta, self.c, self.support[0], self.support[1] - self.support[0])
+        low, width = self.support[0], self.support[1] - self.support[0]
+        # Less aversion than the last bit of 1 is none: the aim is the mean.
+        return (max(self.theta * width, 1e-17), self.c, low, width)
 
     def memory_size(self, n_arms: int, horizon: int) -> int:
-        return 2 * n_arms
+        return 3 * n_arms
 
 
 # --- Thompson sampling --------------------------------------------------------------------
@@ -511,8 +550,8 @@ class BCVTS(_Resampling):
     title = "B-CVTS"
 
     def _check(self) -> None:
-        risk.exact_level(self.alpha)
-        _validate.number("upper", self.upper)
+        self._check_level()
+        self._check_number("upper", -math.inf)
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         return self._parameters(float(risk.exact_level(self.alpha)), horizon)
@@ -537,7 +576,7 @@ class NPTS(_Resampling):
     title = "NPTS"
 
     def _check(self) -> None:
-        _validate.number("upper", self.upper)
+        self._check_number("upper", -math.inf)
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         return self._parameters(1.0, horizon)
@@ -593,10 +632,13 @@ class MCVTS(Policy):
     keeps_tails = False
 
     def _check(self) -> None:
-        risk.exact_level(self.alpha)
+        self._check_level()
         values = _validate.finite_array("values", self.values).ravel()
         if values.size < 2 or np.unique(values).size < values.size:
-            raise ValueError(f"values must be at least 2 different numbers, got {self.values!r}")
+            raise ValueError(
+                f"values must be at least 2 different numbers, got {_validate.shown(self.values)}"
+            )
+        _number("values", abs(values).max())
         object.__setattr__(self, "values", tuple(sorted(values.tolist())))
 
     def check_problem(self, problem: Problem) -> None:
@@ -656,7 +698,7 @@ class MVTS(Policy):
     index_function = staticmethod(_mvts)
 
     def _check(self) -> None:
-        _validate.number("rho", self.rho, 0)
+        self._check_number("rho")
         _validate.choice("spread", self.spread, ("unit", "scaled"))
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
@@ -698,7 +740,7 @@ class BernoulliMVTS(Policy):
     keeps_tails = False
 
     def _check(self) -> None:
-        _validate.number("rho", self.rho, 0)
+        self._check_number("rho")
 
     def check_problem(self, problem: Problem) -> None:
         _check_values(self, problem, (0.0, 1.0))
@@ -750,7 +792,7 @@ class ExploreThenCommit(Policy):
     index_function = staticmethod(_explore_then_commit)
 
     def _check(self) -> None:
-        risk.exact_level(self.alpha)
+        self._check_level(_LEAST_LEVEL)
         if self.m is not None:
             _validate.whole("m", self.m, 1)
 
@@ -812,15 +854,14 @@ class SuccessiveElimination(Policy):
     index_function = staticmethod(_successive_elimination)
 
     def _check(self) -> None:
-        risk.exact_level(self.alpha)
-        if self.delta is not None:
-            _validate.number("delta", self.delta, 0, 1, open_low=True, open_high=True)
-        _check_support(self.support)
+        self._check_level(_LEAST_LEVEL)
+        self._check_number("delta", 0, 1, open_low=True, open_high=True)
+        self._check_support()
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         alpha = float(risk.exact_level(self.alpha))
         delta = 1 / horizon if self.delta is None else self.delta
-        radius = math.sqrt(math.log(2 * n_arms * horizon / delta) / 2)
+        radius = math.sqrt(_log_quotient(2 * n_arms * horizon, delta) / 2)
         return (alpha, (self.support[1] - self.support[0]) / alpha * radius)
 
     def memory_size(self, n_arms: int, horizon: int) -> int:

@@ -31,6 +31,56 @@ __all__ = [
 ]
 
 
+_LARGEST = 1e150  # of what is averaged: its square is then a finite float
+_LARGEST_VALUE = 1e290  # of a criterion: so is its product with a number of pulls
+
+
+def checked_result(result: xarray.Dataset, **needed: Sequence[str]) -> xarray.Dataset:
+    """The result, if it is one of `simulate` that holds some variables with some dimensions."""
+    import xarray
+
+    if not isinstance(result, xarray.Dataset):
+        raise TypeError(
+            f"result must be a Dataset of marab_lib.simulate, got {_validate.shown(result)}"
+        )
+    for name, dims in needed.items():
+        if name not in result or not set(dims) <= set(result[name].dims):
+            got = result[name].dims if name in result else "none"
+            raise ValueError(
+                f"result must be of marab_lib.simulate and hold {name!r} with the dimensions "
+                f"{tuple(dims)}, got {got}; isel(run=[0]) keeps a dimension, isel(run=0) does not"
+            )
+    return result
+
+
+def checked_array(
+    name: str, x: xarray.DataArray, *dims: str, largest: float = _LARGEST
+) -> xarray.DataArray:
+    """A DataArray of numbers that has some dimensions."""
+    import xarray
+
+    if not isinstance(x, xarray.DataArray):
+        raise TypeError(f"{name} must be a DataArray, got {_validate.shown(x)}")
+    for dim in dims:
+        if dim not in x.dims:
+            raise ValueError(f"{name} must have the dimension {dim!r}, got {x.dims}")
+    if x.dtype.kind not in "iufb":
+        raise TypeError(f"{name} must be a DataArray of numbers, got the type {x.dtype}")
+    if (worst := float(abs(x).max()) if x.size else 0.0) > largest:
+        raise ValueError(f"{name} must be numbers in [{-largest:g}, {largest:g}], got {worst:g}")
+    return x
+
+
+def checked_criterion(criterion: Criterion, name: str = "criterion") -> Criterion:
+    """The criterion, if it is one."""
+    if not isinstance(criterion, Criterion):
+        raise TypeError(
+            f"{name} must be a Criterion such as criteria.cvar(0.1), got "
+            f"{_validate.shown(criterion)}"
+        )
+    return criterion
+
+
 def pseudo_regret(pulls: xarray.DataArray, values: xarray.DataArray) -> xarray.DataArray:
     """Sum over the arms of their pulls times what each falls short of the best value.
 
@@ -45,11 +95,23 @@ def pseudo_regret(pulls: xarray.DataArray, values: xarray.DataArray) -> xarray.D
     -------
     DataArray without ``arm``, in units of the value
     """
+    import xarray
+
+    checked_array("pulls", pulls, "arm")
+    checked_array("values", values, "arm", largest=_LARGEST_VALUE)
+    try:
+        pulls, values = xarray.align(pulls, values, join="exact")
+    except ValueError:
+        raise ValueError(
+            f"pulls and values must have the same coordinates, got {dict(pulls.sizes)} and "
+            f"{dict(values.sizes)}, or others of the same number"
+        ) from None
     return (pulls * (values.max("arm") - values)).sum("arm")
 
 
 def theoretical_regret(result: xarray.Dataset) -> xarray.DataArray:
     """Final theoretical regret t mu* - sum_k n_k mu_k (section 2.1), from the pulls."""
+    checked_result(result, pulls=["arm"], mean=["arm"])
     return pseudo_regret(result.pulls, result["mean"])
 
 
@@ -62,6 +124,7 @@ def empirical_regret(result: xarray.Dataset) -> xarray.DataArray:
         If the result has no ``rewards``.
     """
     rewards = _recorded(result, "rewards")
+    checked_result(result, mean=["arm"])
     return result.step * result["mean"].max("arm") - rewards.cumsum("step")
 
 
@@ -111,8 +174,9 @@ def criterion_regret(
     """
     _validate.choice("kind", kind, ("pseudo", "empirical"))
     _validate.choice("at", at, ("end", "checkpoints"))
+    checked_criterion(criterion)
     listed = simulated_problems(result, problems)
-    values = _values(result, [criterion.of_problem(p) for p in listed])
+    values = criterion_values(result, listed, criterion)
     pulls = checkpoint_pulls(result) if at == "checkpoints" else result.pulls
     if kind == "pseudo":
         return pseudo_regret(pulls, values)
@@ -122,26 +186,57 @@ def criterion_regret(
 
 def _of_received(result, listed: list[Problem], pulls, of_sample) -> xarray.DataArray:
     """A function of the rewards that a run received, without the dimension ``arm``."""
-    if "seed" not in result.attrs:
-        raise ValueError("result must have its attributes, among them 'seed', for kind='empirical'")
-    seed = int(result.attrs["seed"])
-    counts = pulls.transpose("problem", "run", ..., "arm")
+    import xarray
+
+    checked_result(result, seed=(), stream=(), number=())
+    counts = pulls.transpose(..., "arm")
+    cells = {dim: size for dim, size in counts.sizes.items() if dim != "arm"}
+    # By what is written of each run, not by its place: results may be parts, or joined.
+    numbers, seeds, streams, places = (
+        variable.set_dims(cells).transpose(*cells).values
+        for variable in (
+            *(result[name].variable for name in ("number", "seed", "stream")),
+            xarray.Variable("problem", np.arange(len(listed))),
+        )
+    )
+    encoded, keys = [problem.encode() for problem in listed], {}
     value = counts.isel(arm=0, drop=True).astype(np.float64)
-    # By their coordinates, not their places: part of a result has the tapes of the whole.
-    runs, numbers = counts.run.values, counts.problem.values
-    for j, problem in enumerate(listed):
-        kinds, starts, sizes, laws = problem.encode()
-        stream = problem.stream if problem.stream is not None else (int(numbers[j]),)
-        key = stream_key(seed, stream)
-        for i, run in enumerate(runs):
-            block, target = counts.values[j, i], value.values[j, i]
-            for place in np.ndindex(block.shape[:-1]):
-                x = np.empty(block[place].sum())
-                _kernels.rewards_of_pulls(
-                    kinds, laws, starts, sizes, key[0], key[1], int(run), block[place], x
+    total, size = value.copy(deep=True), value.copy(deep=True)
+    for cell in np.ndindex(value.shape):
+        kinds, starts, sizes, laws = encoded[places[cell]]
+        tape = str(seeds[cell]), str(streams[cell])
+        if tape not in keys:
+            if not (tape[0] + tape[1].replace(" ", "")).isdigit():
+                raise ValueError(
+                    f"result must have whole numbers as 'seed' and 'stream', got {tape}"
                 )
-                target[place] = of_sample(x)
+            keys[tape] = stream_key(int(tape[0]), tuple(map(int, tape[1].split())))
+        key, pulled = keys[tape], counts.values[cell]
+        x = np.empty(pulled.sum())
+        _kernels.rewards_of_pulls(
+            kinds, laws, starts, sizes, key[0], key[1], int(numbers[cell]), pulled, x
+        )
+        value.values[cell] = of_sample(x)
+        total.values[cell], size.values[cell] = x.sum(), abs(x).sum()
+    _compare_totals(result, listed, pulls, total, size)
     return value.transpose(*(d for d in pulls.dims if d != "arm"))
+
+
+def _compare_totals(result, listed: list[Problem], pulls, total, size) -> None:
+    """Raise ValueError if the rewards drawn again do not sum to the regret that is stored."""
+    if "empirical_regret" not in result or "checkpoint" not in result.coords:
+        return
+    stored, done = result.empirical_regret, pulls.sum("arm")
+    if "checkpoint" in stored.dims and "checkpoint" not in pulls.dims:
+        stored = stored.isel(checkpoint=-1)
+    best = done * _values(result, [problem.means for problem in listed]).max("arm")
+    wrong = abs(best - total - stored) > 1e-9 * (size + abs(best))
+    if (wrong & (stored.checkpoint == done)).any():
+        raise ValueError(
+            "result must hold the 'seed', 'number' and 'stream' of its runs as simulate wrote them "
+            "and problems must be those that were simulated: the rewards drawn again do not sum to "
+            "the stored 'empirical_regret'"
+        )
 
 
 def cvar_regret(
@@ -172,15 +267,16 @@ def mean_variance_regret(
 
 def listed_problems(problems: Problem | Sequence[Problem]) -> list[Problem]:
     """One problem or several as a list."""
-    return [problems] if isinstance(problems, Problem) else list(problems)
+    return _validate.several("problems", problems, Problem, "marab_lib.problems.Problem objects")
 
 
 def checkpoint_pulls(result: xarray.Dataset) -> xarray.DataArray:
     """The pulls at the checkpoints, if the result holds them."""
-    if "checkpoint_pulls" not in result:
+    if "checkpoint_pulls" not in checked_result(result):
         raise ValueError(
             "result holds no pulls at its checkpoints: run simulate with record=('pulls',)"
         )
+    checked_result(result, checkpoint_pulls=["checkpoint", "arm"], checkpoint=["checkpoint"])
     return result.checkpoint_pulls
 
 
@@ -189,13 +285,14 @@ def simulated_problems(
 ) -> list[Problem]:
     """The problems as a list, if they are those that were simulated, in the same order."""
     listed = listed_problems(problems)
+    checked_result(result, pulls=["problem", "arm"], mean=["problem", "arm"])
     if len(listed) != result.sizes["problem"]:
         raise ValueError(
             f"problems must be the {result.sizes['problem']} that were simulated, got {len(listed)}"
         )
-    means = result["mean"].transpose("problem", "arm").values
+    means = result["mean"].transpose("problem", ..., "arm").values
     for j, problem in enumerate(listed):
-        if not np.array_equal(problem.means, means[j]):
+        if problem.n_arms != means.shape[-1] or not (means[j] == problem.means).all():
             raise ValueError(
                 f"problems must be those that were simulated, in the same order; number {j}, "
                 f"{problem.name!r}, has other means"
@@ -203,21 +300,38 @@ def simulated_problems(
     return listed
 
 
+def criterion_values(
+    result: xarray.Dataset, listed: list[Problem], criterion: Criterion
+) -> xarray.DataArray:
+    """The criterion of every arm, with dimensions problem and arm."""
+    rows, name = [criterion.of_problem(problem) for problem in listed], criterion.name
+    for row, problem in zip(rows, listed, strict=True):
+        values = _validate.finite_array(f"criterion {name!r}", row)
+        if values.shape != (problem.n_arms,) or abs(values).max() > _LARGEST_VALUE:
+            raise ValueError(
+                f"criterion {name!r} must give one number of at most {_LARGEST_VALUE:g} for each "
+                f"of the {problem.n_arms} arms of {problem.name!r}, got {_validate.shown(row)}"
+            )
+    return _values(result, rows)
+
+
 def _values(result: xarray.Dataset, rows: list[np.ndarray]) -> xarray.DataArray:
     import xarray
 
-    coordinates = {"problem": result.problem, "arm": result.arm}
+    coordinates = {dim: result[dim] for dim in ("problem", "arm") if dim in result.coords}
     return xarray.DataArray(np.stack(rows), coordinates, ("problem", "arm"))
 
 
 def _recorded(result: xarray.Dataset, name: str) -> xarray.DataArray:
-    if name not in result:
+    if name not in checked_result(result):
         raise ValueError(f"result holds no {name!r}: run simulate with record=({name!r},)")
+    checked_result(result, **{name: ["step"]}, step=["step"])
     return result[name]
 
 
 def pull_share(result: xarray.Dataset) -> xarray.DataArray:
     """Share of the pulls that each arm got, in [0, 1]."""
+    checked_result(result, pulls=["arm"])
     return result.pulls / result.pulls.sum("arm")
 
 
@@ -239,14 +353,23 @@ def sorted_rewards(result: xarray.Dataset, average: str = "after") -> xarray.Dat
     _validate.choice("average", average, ("after", "before"))
     rewards = _recorded(result, "rewards")
     if average == "before":
-        rewards = rewards.mean("run")
+        rewards = checked_result(result, rewards=["run"]).rewards.mean("run")
     ordered = rewards.copy(data=np.sort(rewards.values, axis=rewards.get_axis_num("step")))
     return ordered.rename(step="rank")
 
 
 def last_other_pull(result: xarray.Dataset, arm: int) -> xarray.DataArray:
-    """Last step at which another arm than `arm` was played, 0 if there was none."""
-    other = _recorded(result, "arms") != arm
+    """Last step at which another arm than `arm` was played, 0 if there was none.
+
+    Parameters
+    ----------
+    result : Dataset of `simulate` with ``arms``
+    arm : int
+        In [0, K - 1].
+    """
+    arms = _recorded(result, "arms")
+    checked_result(result, arm=["arm"])
+    other = arms != _validate.whole("arm", arm, 0, result.sizes["arm"] - 1)
     return (other * result.step).max("step")
 
 
@@ -258,10 +381,17 @@ def mean_and_error(
     Parameters
     ----------
     x : DataArray
+        NaN is a repetition that is not there: each entry of the mean counts those that are. With
+        one of them its error is NaN, with none its mean too.
     over : str or sequence of str
         Dimensions whose entries are independent. With several random problems these are the
         problems: average the runs of each first, ``mean_and_error(x.mean("run"), "problem")``,
         since the runs of one problem have its difficulty in common.
+
+    Raises
+    ------
+    ValueError
+        If the dimensions are not those of x, or span fewer than 2 repetitions.
 
     Examples
     --------
@@ -270,11 +400,23 @@ def mean_and_error(
     >>> float(mean), round(float(error), 4)
     (2.0, 0.5774)
     """
-    names = [over] if isinstance(over, str) else list(over)
-    n = int(np.prod([x.sizes[name] for name in names]))
-    if n < 2:
+    checked_array("x", x)
+    wanted = f"over must be dimensions of x, of {x.dims}"
+    try:
+        names = [over] if isinstance(over, str) else list(over)
+    except TypeError:
+        raise TypeError(f"{wanted}, got {_validate.shown(over)}") from None
+    if not all(isinstance(name, str) and name in x.dims for name in names):
+        raise ValueError(f"{wanted}, got {_validate.shown(over)}")
+    n = int(np.prod([x.sizes[name] for name in set(names)]))
+    if n < 2 or not names:
         raise ValueError(f"over must span at least 2 repetitions for an error, got {n}")
-    return x.mean(names), x.std(names, ddof=1) / np.sqrt(n)
+    x = x.astype(np.float64) if x.dtype.kind == "b" else x
+    count = x.count(names)
+    if (count > 1).all():
+        return x.mean(names), x.std(names, ddof=1) / np.sqrt(count)
+    known = x.where(count > 1, 0.0)  # NumPy warns of a spread of fewer than 2
+    return x.mean(names), (known.std(names, ddof=1) / np.sqrt(count.clip(1))).where(count > 1)
 
 
 def paired_difference(
@@ -288,7 +430,15 @@ def paired_difference(
     one, other : str
         Names of policies in it.
     over : str or sequence of str
-        Dimensions of the repetitions.
+        Dimensions of the repetitions; see `mean_and_error`, also for NaN: a pair of which one is
+        not there does not count.
     """
+    checked_array("x", x, "policy")
+    names = x.policy.values.tolist()
+    for argument, name in (("one", one), ("other", other)):
+        if not isinstance(name, str) or names.count(name) != 1:
+            raise ValueError(
+                f"{argument} must be one of the policies {names}, got {_validate.shown(name)}"
+            )
     difference = x.sel(policy=one, drop=True) - x.sel(policy=other, drop=True)
     return mean_and_error(difference, over)

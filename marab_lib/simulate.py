@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import TYPE_CHECKING
@@ -93,8 +93,9 @@ def simulate(
         ``theoretical_regret`` and ``empirical_regret`` (policy, problem, run, checkpoint), in units
         of the reward; ``pulls`` (policy, problem, run, arm); on request ``rewards`` and ``arms``
         (policy, problem, run, step) and ``checkpoint_pulls`` (policy, problem, run, checkpoint,
-        arm); ``mean`` and ``variance`` (problem, arm). Parameters, seed and
-        versions are in its attributes.
+        arm); ``mean`` and ``variance`` (problem, arm). Parameters, seed and versions are in its
+        attributes. The coordinates ``seed`` and ``number`` (run) and ``stream`` (problem) say which
+        rewards were drawn, also where results are joined.
 
     Raises
     ------
@@ -145,28 +146,8 @@ def simulate(
 # --- arguments ----------------------------------------------------------------------------
 
 
-def _several(name: str, given: object, kind: type, wanted: str) -> list:
-    """One object or a sequence of them as a list of at least one."""
-    wanted = f"{name} must be {wanted}"
-    if isinstance(given, kind):
-        return [given]
-    try:
-        listed = [given] if isinstance(given, type) else list(given)
-    except TypeError:
-        raise TypeError(f"{wanted}, got {given!r}") from None
-    for item in listed:
-        if isinstance(item, type) and issubclass(item, kind):
-            called = item.__name__
-            raise TypeError(f"{wanted}, got the class {called}: did you mean {called}()?")
-        if not isinstance(item, kind):
-            raise TypeError(f"{wanted}, got {item!r}")
-    if not listed:
-        raise ValueError(f"{name} must hold at least one, got an empty list")
-    return listed
-
-
 def checked_problems(problems: Problem | Sequence[Problem]) -> list[Problem]:
-    listed = _several("problems", problems, Problem, "marab_lib.problems.Problem objects")
+    listed = _validate.several("problems", problems, Problem, "marab_lib.problems.Problem objects")
     sizes = sorted({problem.n_arms for problem in listed})
     if len(sizes) > 1:
         raise ValueError(f"problems must all have the same number of arms, got {sizes}")
@@ -175,11 +156,8 @@ def checked_problems(problems: Problem | Sequence[Problem]) -> list[Problem]:
 
 def _policies(policies: Policy | Sequence[Policy]) -> list[Policy]:
     wanted = "Policy objects such as policies.UCB()"
-    listed = _several("policies", policies, Policy, wanted)
-    names = [policy.name for policy in listed]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"policies must have distinct names, got {name!r} more than once")
+    listed = _validate.several("policies", policies, Policy, wanted)
+    _validate.distinct("policies", [policy.name for policy in listed])
     return listed
 
 
@@ -198,9 +176,12 @@ def _threads(threads: int | None) -> int:
 
 
 def _record(record: str | Sequence[str], k: int) -> tuple[str, ...]:
-    if not isinstance(record, Iterable):
-        raise TypeError(f"record must be names among {_RECORDS}, got {record!r}")
-    names = (record,) if isinstance(record, str) else tuple(record)
+    try:
+        names = (record,) if isinstance(record, str) else tuple(record)
+    except TypeError:
+        raise TypeError(
+            f"record must be names among {_RECORDS}, got {_validate.shown(record)}"
+        ) from None
     for name in names:
         _validate.choice("record", name, _RECORDS)
     most = np.iinfo(np.int16).max + 1
@@ -211,10 +192,11 @@ def _record(record: str | Sequence[str], k: int) -> tuple[str, ...]:
 
 def _check_places(client: object, store: object) -> None:
     """Where to work and where to keep what is done."""
-    if client is not None and not (hasattr(client, "scatter") and hasattr(client, "submit")):
-        raise TypeError(f"client must be a distributed.Client, got {client!r}")
+    can = hasattr(client, "scatter") and hasattr(client, "submit")
+    if client is not None and (isinstance(client, type) or not can):
+        raise TypeError(f"client must be a distributed.Client, got {_validate.shown(client)}")
     if store is not None and not isinstance(store, (str, os.PathLike)):
-        raise TypeError(f"store must be a path, got {store!r}")
+        raise TypeError(f"store must be a path, got {_validate.shown(store)}")
     if store is not None:
         free_or_folder("store", store)
 
@@ -222,10 +204,14 @@ def _check_places(client: object, store: object) -> None:
 def _checkpoints(checkpoints: int | Sequence[int] | None, horizon: int) -> np.ndarray:
     if checkpoints is None:
         checkpoints = min(_DEFAULT_CHECKPOINTS, horizon)
-    if np.ndim(checkpoints) == 0:
+    try:
+        listed = None if isinstance(checkpoints, (str, bytes)) else list(checkpoints)
+    except TypeError:
+        listed = None
+    if listed is None:
         count = _validate.whole("checkpoints", checkpoints, 1, horizon)
         return np.arange(1, count + 1) * horizon // count
-    steps = [_validate.whole("checkpoints", step, 1, horizon) for step in checkpoints]
+    steps = [_validate.whole("checkpoints", step, 1, horizon) for step in listed]
     if not steps:
         raise ValueError("checkpoints must hold at least one step, got none")
     return np.unique(np.array(steps, dtype=np.int64))
@@ -276,6 +262,11 @@ def _check_memory(policies, n_pairs, horizon, k, n_steps, record, threads) -> No
 # --- work ---------------------------------------------------------------------------------
 
 
+def _streams(problems: list[Problem]) -> list[tuple[int, ...]]:
+    """Which tape each problem reads: its own, or that of its place in the list."""
+    return [p.stream if p.stream is not None else (i,) for i, p in enumerate(problems)]
+
+
 @dataclass
 class _Setting:
     """All that the tasks share: the problems as arrays, and how long and how often to play."""
@@ -295,13 +286,12 @@ class _Setting:
     def of(cls, problems, seed, horizon, runs, steps, record) -> _Setting:
         parts = [problem.encode() for problem in problems]
         offsets = np.cumsum([0] + [part[3].size for part in parts[:-1]])
-        streams = [p.stream if p.stream is not None else (i,) for i, p in enumerate(problems)]
         return cls(
             kinds=np.stack([part[0] for part in parts]),
             starts=np.stack([part[1] + at for part, at in zip(parts, offsets, strict=True)]),
             sizes=np.stack([part[2] for part in parts]),
             laws=np.concatenate([part[3] for part in parts]),
-            keys=np.stack([stream_key(seed, stream) for stream in streams]),
+            keys=np.stack([stream_key(seed, stream) for stream in _streams(problems)]),
             means=np.stack([problem.means for problem in problems]),
             horizon=horizon,
             runs=runs,
@@ -500,7 +490,9 @@ def _reporter(progress, total: int) -> Callable[[int], None]:
 
         return call
     if progress is not True:
-        raise TypeError(f"progress must be True, False or a function, got {progress!r}")
+        raise TypeError(
+            f"progress must be True, False or a function, got {_validate.shown(progress)}"
+        )
     from tqdm.auto import tqdm
 
     bar = tqdm(total=total, unit="pull", unit_scale=True)
@@ -547,19 +539,24 @@ def _dataset(problems, policies, arrays: _work.Arrays, setting: _Setting, seed) 
     }
     variables["mean"] = (("problem", "arm"), setting.means, {"units": "reward"})
     variables["variance"] = (("problem", "arm"), np.stack([p.variances for p in problems]))
+    streams = [" ".join(map(str, stream)) for stream in _streams(problems)]
     coordinates = {
         "policy": [policy.name for policy in policies],
         "problem": np.arange(len(problems)),
         "run": np.arange(setting.runs),
         "checkpoint": setting.steps,
         "arm": np.arange(problems[0].n_arms),
+        # What the tape of each run is made of. Texts, since these numbers may exceed 64 bits.
+        "seed": ("run", np.full(setting.runs, str(seed))),
+        "number": ("run", np.arange(setting.runs)),
+        "stream": ("problem", streams),
     }
     if {"rewards", "arms"} & set(setting.record):
         coordinates["step"] = np.arange(1, setting.horizon + 1)
     attributes = {
         "horizon": setting.horizon,
         "runs": setting.runs,
-        "seed": str(seed),  # text, since a seed may be larger than a 64-bit number
+        "seed": str(seed),
         "problems": json.dumps([problem.name for problem in problems]),
         "policies": json.dumps([repr(policy) for policy in policies]),
         "versions": json.dumps(_versions()),

@@ -11,7 +11,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from scipy import special
+from scipy import optimize, special
 
 MASK32 = 2**32 - 1
 MASK64 = 2**64 - 1
@@ -344,14 +344,22 @@ class CVaRUCB(Twin):
 
 
 class RAUCB(Twin):
+    """By 1 - Y and the least mean p exp(-d) that it may have, so that nothing is rounded to 1."""
+
     def index(self, t):
+        return [self.bound(x, math.log(t) / len(x)) for x in self.rewards]
+
+    def bound(self, x, allowed):
         floor = math.exp(-self.theta)
-        result = []
-        for x in self.rewards:
-            y = [(1 - math.exp(-self.theta * v)) / (1 - floor) for v in x]
-            q = kl_index(min(1.0, mean(y)), math.log(t) / len(x))
-            result.append(-math.log(floor + (1 - floor) * (1 - q)) / self.theta)
-        return result
+        p = mean([(math.exp(-self.theta * v) - floor) / (1 - floor) for v in x])
+        if p <= 0 or p >= 1:
+            return math.inf if p <= 0 else allowed
+
+        def excess(d):
+            return p * d + (1 - p) * (math.log1p(-p) - math.log1p(-p * math.exp(-d))) - allowed
+
+        d = optimize.brentq(excess, 0, (allowed + 1) / p, xtol=1e-12, rtol=1e-14, maxiter=1000)
+        return d - math.log(p)
 
 
 class MVTS(Twin):

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+import xarray
 
-from marab_lib import arms, compare, comparison, criteria, policies, problems, regret, simulate
+from marab_lib import (
+    arms,
+    compare,
+    comparison,
+    criteria,
+    plots,
+    policies,
+    problems,
+    regret,
+    simulate,
+)
+from marab_lib.outputs import load_dataset, save_dataset
 
 
 @pytest.fixture(scope="module")
@@ -255,6 +268,121 @@ def test_part_of_a_result_has_the_tapes_of_the_whole():
         regret.criterion_regret(result, problems_[::-1], criteria.mean())
     with pytest.raises(ValueError, match="problems must be the 2 that were simulated, got 1"):
         regret.criterion_regret(result, problems_[:1], criteria.mean())
+
+
+@pytest.fixture(scope="module")
+def two_seeds():
+    """Results of other seeds, one beyond 64 bits, with the rewards of every pull."""
+    listed = problems.artificial(2, 3)
+    chosen = [policies.UCB(0.1), policies.MIN()]
+    return listed, [simulate(listed, chosen, 60, 3, s, record="rewards") for s in (1, 10**40)]
+
+
+def concat(results, along, coords="different"):
+    compat = "override" if coords == "minimal" else "equals"
+    return xarray.concat(results, along, data_vars="all", coords=coords, compat=compat)
+
+
+JOINS = {
+    "runs": lambda results: concat(results, "run"),
+    "renumbered": lambda results: concat(results, "run").assign_coords(run=range(6)),
+    "unnumbered": lambda results: concat(results, "run").drop_vars("run"),
+    "shuffled": lambda results: concat(results, "run").isel(run=[4, 0, 5]),
+    "new dimension": lambda results: concat(results, "batch"),
+    "problems": lambda results: concat(results, "problem"),
+    "problems, renumbered": lambda x: concat(x, "problem").assign_coords(problem=range(4)),
+    "policies": lambda results: concat(results, "policy"),
+}
+
+
+@pytest.mark.parametrize("join", JOINS)
+def test_joined_results_keep_their_tapes(two_seeds, join, tmp_path):
+    """The empirical CVaR regret of joined results, against the rewards that were recorded."""
+    listed, results = two_seeds
+    listed = listed * 2 if join.startswith("problems") else listed
+    save_dataset(JOINS[join](results), tmp_path / "joined.nc")
+    joined = load_dataset(tmp_path / "joined.nc")
+    got = regret.cvar_regret(joined, listed, 0.1, "empirical")
+    received = xarray.apply_ufunc(
+        criteria.cvar(0.1).of_sample, joined.rewards, input_core_dims=[["step"]], vectorize=True
+    )
+    best = xarray.DataArray([p.cvars(0.1).max() for p in listed], dims="problem")
+    np.testing.assert_allclose(got, (60 * (best - received)).transpose(*got.dims), atol=1e-9)
+
+
+def test_rewards_of_another_tape_are_refused(two_seeds):
+    listed, (one, two) = two_seeds
+    other_law = [problems.Problem(arms.Bernoulli(p.means), stream=p.stream) for p in listed]
+    for result, given, message in (
+        (concat([one, two], "batch", "minimal"), listed, "'seed'.*stored 'empirical_regret'"),
+        (concat([one, two], "problem", "minimal"), listed * 2, "stored 'empirical_regret'"),
+        (one.assign_coords(seed=two.seed), listed, "stored 'empirical_regret'"),
+        (one.assign_coords(number=one.number + 1), listed, "stored 'empirical_regret'"),
+        (one, other_law, "problems must be those that were simulated"),
+        (one.drop_vars("stream"), listed, "result must .* hold 'stream'"),
+        (one.assign_coords(seed=("run", ["x"] * 3)), listed, "result must .* as 'seed'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            regret.cvar_regret(result, given, 0.1, "empirical")
+
+
+def test_error_counts_what_is_there():
+    """The spread of 1, 2 and 4 is sqrt(7/3); over sqrt(3) it is .8819."""
+    x = xarray.DataArray([[1, 2, np.nan, 4], [np.nan, 3, np.nan, np.nan], [np.nan] * 4],
+                         dims=("policy", "run"))  # fmt: skip
+    mean, error = regret.mean_and_error(x)
+    np.testing.assert_allclose(mean, [7 / 3, 3, np.nan])
+    np.testing.assert_allclose(error, [0.881917, np.nan, np.nan], rtol=1e-6)
+    pairs = xarray.DataArray([[1, 2, np.nan, 4], [0, 4, 1, 5]], {"policy": ["a", "b"]},
+                             ("policy", "run"))  # fmt: skip
+    mean, error = regret.paired_difference(pairs, "a", "b")  # 1, -2, -1: mean -2/3, spread 1.5275
+    assert (float(mean), float(error)) == pytest.approx((-2 / 3, 0.881917), rel=1e-6)
+
+
+@pytest.mark.parametrize("arm", [-1, 7, 1.0, "0", None, True])
+def test_last_other_pull_of_an_arm_that_is_not_there(arm):
+    result = simulate(problems.stuck(), policies.MIN(), 50, 2, 1, record="arms")
+    with pytest.raises((TypeError, ValueError), match=r"arm must be a whole number in \[0, 1\]"):
+        regret.last_other_pull(result, arm)
+
+
+def test_criteria_of_one_name_are_refused():
+    for twice in ([criteria.cvar(0.1), criteria.cvar("0.10")], [criteria.mean()] * 2):
+        with pytest.raises(ValueError, match="criteria must have distinct names, got"):
+            compare(policies.UCB(), problems.stuck(), 50, 3, 1, criteria=twice)
+
+
+def test_a_reason_to_leave_out_is_given_once():
+    problem = problems.Problem(arms.Uniform([-0.5, 0.0], [0.5, 1.0]))
+    with pytest.warns(UserWarning, match="left out") as caught:
+        compare(policies.MIN(), problem, 30, 2, 0)
+    text = str(caught[0].message)
+    assert text.count("needs rewards in [0, 1]") == 1
+    assert all(name in text for name in ("U-UCB", "MOSS", "RA-UCB", "Thompson", "KL-UCB"))
+
+
+def test_the_reference_is_named_where_another_policy_ties_it():
+    """A tie in all: differences of 0, but only one of the two is what is subtracted."""
+    own = policies.UCBV(label="mine")
+    others = [policies.UCBV(), policies.MIN()]
+    table = compare(own, problems.stuck(), 100, 4, 1, others=others)
+    part = table[table["criterion"] == "mean"]
+    tied = part[part["policy"] == others[0].name].iloc[0]
+    assert tied["difference"] == tied["low"] == tied["high"] == 0
+    assert (table["reference"] == "mine").all()
+    words = comparison.in_words(table, pairs=True)["mean"]
+    assert "(+0" in words[others[0].name]
+    assert "(" not in words["mine"]
+    figure, axes = plt.subplots(1, 3)
+    plots.comparison(axes[:2], table)
+    assert [len(panel.lines) for panel in axes[:2]] == [3 * 3 + 1] * 2  # one row is shaded
+    plots.paired_differences(axes[2], part)
+    rows = [label.get_text() for label in axes[2].get_yticklabels()]
+    assert rows == [others[0].name, "MIN"]
+    assert axes[2].get_xlabel() == "regret less that of mine"
+    with pytest.raises(ValueError, match="table must have one criterion"):
+        plots.paired_differences(axes[2], table)
+    plt.close(figure)
 
 
 def test_compare_leaves_out_who_cannot_play_and_who_is_there_already():

@@ -185,6 +185,40 @@ def test_generator_as_seed():
     assert int(one.attrs["seed"]) > 2**32
 
 
+def test_problems_of_two_generator_seeds_have_tapes_of_their_own():
+    """Problem j of each generator seed, and one problem alone: by the first rewards of each arm."""
+
+    def tapes(listed):
+        result = simulate(listed, policies.MIN(), 20, 3, 5, record="rewards")
+        return result.rewards.values[0]
+
+    laws = problems.artificial(1, 0)[0].arms  # one law, so that only the tapes differ
+    listed = {
+        seed: [problems.Problem(laws, stream=p.stream) for p in problems.artificial(3, seed)]
+        for seed in (0, 1)
+    }
+    of_all = np.concatenate([tapes(listed[0]), tapes(listed[1])]).reshape(18, 20)
+    assert np.unique(of_all).size == of_all.size  # no two runs share a reward
+    for seed, j in ((0, 1), (1, 2)):
+        np.testing.assert_array_equal(tapes(listed[seed][j]), tapes(listed[seed])[j : j + 1])
+
+
+def test_parts_are_reduced_to_datasets():
+    def part(returned):
+        return by_chunks(problems.artificial(3, 0), policies.MIN(), 20, 2, 0, returned, size=2)
+
+    with pytest.raises(TypeError, match=r"reduce must be a function .*, got \[1\]"):
+        part([1])
+    for returned, error in (
+        (lambda *_: None, TypeError),
+        (lambda result, _: result.rewards, TypeError),
+        (lambda result, _: result[["rewards"]].mean("problem"), ValueError),
+        (lambda result, _: result.isel(problem=[0]), ValueError),
+    ):
+        with pytest.raises(error, match=r"reduce must return a Dataset with the dimension 'prob"):
+            part(returned)
+
+
 def test_progress_counts_every_pull():
     calls = []
     simulate(

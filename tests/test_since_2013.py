@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
+import mpmath
 import naive
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from scipy import stats
 from test_kernels import mixed_problem
 from test_policies import indices
 
-from marab_lib import _kernels, _resampling, arms, policies, problems, simulate
+from marab_lib import _kernels, _resampling, arms, policies, policies_since_2013, problems, simulate
 
 SEED = 20210718
 TENTHS = tuple(k / 10 for k in range(11))
@@ -37,6 +38,7 @@ TWINS = [
     (policies.CVaRUCB(0.9), naive.CVaRUCB, {"alpha": 0.9}),
     (policies.RAUCB(5.0), naive.RAUCB, {"theta": 5.0}),
     (policies.RAUCB(0.5), naive.RAUCB, {"theta": 0.5}),
+    (policies.RAUCB(40.0), naive.RAUCB, {"theta": 40.0}),
     (policies.MVTS(2.0), naive.MVTS, {"rho": 2.0}),
     (policies.ExploreThenCommit(0.2), naive.ExploreThenCommit, {"alpha": 0.2}),
     (policies.SuccessiveElimination(0.9), naive.SuccessiveElimination,
@@ -89,12 +91,18 @@ def test_cvar_ucb_long_run_keeps_its_sums():
 # --- identities ---------------------------------------------------------------------------
 
 
-def test_ra_ucb_without_aversion_is_kl_ucb():
-    """As theta goes to 0 the entropic risk is the mean; 1e-6 moves an index by less than 1e-6."""
-    problem = problems.artificial(1, 5)[0]
-    both = [policies.RAUCB(1e-6), policies.KLUCB()]
-    played = simulate(problem, both, 500, 3, 1, record="arms").arms
+@pytest.mark.parametrize("theta", [1e-6, 1e-12, 5e-324])
+def test_ra_ucb_without_aversion_is_kl_ucb(theta):
+    """As theta goes to 0 the entropic risk is the mean; 1e-6 moves an index by less than 1e-6.
+
+    Rewards are at most .8: KL-UCB's bound is rounded to 1 after a single reward near 1.
+    """
+    low = problems.Problem(arms.Uniform(np.linspace(0, 0.3, 20), np.linspace(0.5, 0.8, 20)))
+    both = [policies.RAUCB(theta), policies.KLUCB()]
+    played = simulate(low, both, 500, 3, 1, record="arms").arms
     np.testing.assert_array_equal(played[0], played[1])
+    pulls = simulate(problems.artificial(1, 5)[0], both, 500, 3, 1).pulls
+    np.testing.assert_array_equal(pulls[0], pulls[1])
 
 
 def test_a_constant_best_arm_is_never_left():
@@ -354,9 +362,48 @@ def test_ra_ucb_by_hand():
 
 def test_ra_ucb_index_by_hand():
     # theta = log 2, rewards 0 and 0: y = 0, its bound at t = 2 is q = 1 - exp(-log 2 / 2) = .292893
-    # and the index -log(1 - q / 2) / log 2 = .228447.
-    got = indices(policies.RAUCB(math.log(2)), 2, [[0.0, 0.0], [0.0]])
-    assert got[0] == pytest.approx(0.228447, abs=1e-6)
+    # and that of the entropic risk -log(1 - q / 2) / log 2 = .228447.
+    # Of each arm the largest log(1 - y), the sum over the largest, and the logarithm of the mean.
+    memory = np.array([0.0, 0.0, 2.0, 1.0, 0.0, 0.0])
+    got = indices(policies.RAUCB(math.log(2)), 2, [[0.0, 0.0], [0.0]], memory=memory)
+    q = -math.expm1(-math.exp(got[0]))
+    assert -math.log(1 - q / 2) / math.log(2) == pytest.approx(0.228447, abs=1e-6)
+
+
+def ra_ucb_exactly(log_p, bound):
+    """log(-log r) of the least r with kl(p, r) at most the bound, to 30 digits."""
+    with mpmath.workdps(60):
+        p, bound = mpmath.exp(log_p), mpmath.mpf(bound)
+
+        def excess(d):
+            rest = mpmath.log(1 - p) - mpmath.log(1 - p * mpmath.exp(-d))
+            return p * d + (1 - p) * rest - bound
+
+        # The divergence is between p d - 1 and p d.
+        d = mpmath.findroot(excess, (bound / p, (bound + 1) / p), solver="anderson", maxsteps=500)
+        return float(mpmath.log(d - log_p))
+
+
+@pytest.mark.parametrize("log_p", [-1e-9, -1e-3, -0.1, -0.7, -3.0, -20.0, -100.0, -299.0, -700.0])
+@pytest.mark.parametrize("bound", [1e-6, 1e-3, 0.1, 1.0, 30.0])
+def test_ra_ucb_bound_against_many_digits(log_p, bound):
+    got = policies_since_2013._log_lower_bound(log_p, bound)
+    assert got == pytest.approx(ra_ucb_exactly(log_p, bound), rel=1e-12, abs=1e-9)
+
+
+def test_ra_ucb_does_not_saturate():
+    """Mean regrets of 20 runs, as found with many digits of the bound."""
+    problem = problems.Problem(arms.Uniform([0.5, 0.7], [0.6, 0.8]))
+    chosen = [policies.RAUCB(theta) for theta in (5, 10, 15, 20, 40)]
+    result = simulate(problem, chosen, 2000, 20, 1, checkpoints=1)
+    means = result.theoretical_regret.mean("run").values.ravel()
+    assert means == pytest.approx([22.8, 36.3, 18.5, 7.5, 0.36], rel=0.01)
+    steep = [policies.RAUCB(1e4), policies.RAUCB(1e100)]  # the largest minimum, from the first pull
+    assert (simulate(problem, steep, 2000, 5, 1).pulls.sel(arm=0) == 1).all()
+    wide = problems.Problem(arms.Uniform([50.0, 70.0], [60.0, 80.0]))  # the same in other units
+    scaled = policies.RAUCB(0.2, support=(0.0, 100.0))
+    pulls = simulate([wide], scaled, 2000, 20, 1).pulls
+    np.testing.assert_array_equal(pulls[0], result.pulls.sel(policy="RA-UCB(theta=20, c=0)"))
 
 
 def test_successive_elimination_by_hand():

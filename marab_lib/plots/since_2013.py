@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter, NullLocator
 
+from ..comparison import checked_table
 from .style import curve, policy_style
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def comparison(axes: Axes | Sequence[Axes], table: pandas.DataFrame) -> np.ndarr
     ndarray of Axes
     """
     panels = np.ravel(np.asarray(axes))
+    checked_table(table, "criterion", "policy", "regret", "error", "reference")
     parts = list(table.groupby("criterion", sort=False))
     if panels.size != len(parts):
         raise ValueError(f"axes must be {len(parts)}, one for each criterion, got {panels.size}")
@@ -77,7 +79,7 @@ def comparison(axes: Axes | Sequence[Axes], table: pandas.DataFrame) -> np.ndarr
             _rows(panel, part["policy"].tolist()), part.itertuples(), strict=True
         ):
             style = policy_style(row.policy) | {"linestyle": ""}
-            if row.low == row.high == 0:  # the reference: the own policy of `compare`
+            if row.policy == row.reference:  # the own policy of `compare`
                 panel.axhline(place, color="0.92", lw=9, zorder=0)
             panel.errorbar(row.regret, place, xerr=2 * row.error, capsize=2, ms=4.5, **style)
         panel.set(title=criterion, xlabel="regret by this criterion")
@@ -94,15 +96,25 @@ def comparison(axes: Axes | Sequence[Axes], table: pandas.DataFrame) -> np.ndarr
 
 def paired_differences(axes: Axes, table: pandas.DataFrame) -> Axes:
     """Differences to the reference with their intervals, for one criterion of a `regret_table`."""
-    others = table[(table["difference"] != 0) | (table["low"] != table["high"])]
+    columns = ("criterion", "policy", "difference", "low", "high", "reference")
+    checked_table(table, *columns)
+    for column in ("criterion", "reference"):
+        if table[column].nunique() > 1:
+            raise ValueError(
+                f"table must have one {column}, got {table[column].unique().tolist()}: choose one "
+                f"by table[table.{column} == ...]"
+            )
+    reference = table["reference"].iloc[0]
+    others = table[table["policy"] != reference]
+    if others.empty:
+        raise ValueError(f"table must hold other policies than its reference {reference!r}")
     for place, row in zip(_rows(axes, others["policy"].tolist()), others.itertuples(), strict=True):
         style = policy_style(row.policy) | {"linestyle": ""}
         axes.plot(row.difference, place, ms=4.5, **style)
         axes.hlines(place, row.low, row.high, color=style["color"], lw=1.4)
     axes.axvline(0, color="k", lw=0.8, ls=":")
     _scale_both_signs(axes, others["difference"], others["low"].min(), others["high"].max())
-    references = set(table["policy"]) - set(others["policy"]) or {"the reference"}
-    axes.set_xlabel(f"regret less that of {min(references).split('(')[0]}")
+    axes.set_xlabel(f"regret less that of {reference.split('(')[0]}")
     return axes
 
 
