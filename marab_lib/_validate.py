@@ -148,7 +148,7 @@ def numbers(name: str, value: object) -> np.ndarray:
         masked = _is_masked(value)
         given = None if masked else np.asarray(value)
     except TypeError:
-        raise TypeError(f\"{name} must be numbers, got {shown(value)}\") from None
+        raise TypeError(f"{name} must be numbers, got {shown(value)}") from None
     except (ValueError, RecursionError):
         raise ValueError(
             f"{name} must be numbers in rows of one length, got {shown(value)}"
