@@ -42,7 +42,7 @@ def _kind(value: object) -> str:
         if _is_masked(value):
             return "none"
         given = np.asarray(value)
-    except (ValueError, RecursionError):
+    except (TypeError, ValueError, RecursionError):
         return "many"
     return "many" if given.ndim else given.dtype.kind
 
