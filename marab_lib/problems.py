@@ -449,7 +449,8 @@ def energy(rewards: ArrayLike | None = None) -> Problem:
     ----------
     rewards : array_like, shape (strategies, realizations), optional
         Default the saved 20 x 117 table, see `marab_lib.energy.load_rewards`; those of other
-        batteries, tariffs, days or strategies come from `marab_lib.energy.reward_table`.
+        batteries, tariffs, days or strategies come from `marab_lib.energy.reward_table`. A row is
+        a strategy in a DataFrame too, as in that of `load_rewards`.
 
     Raises
     ------
