@@ -210,6 +210,18 @@ def test_constant_arms_cost_one_pull_each():
     assert of.constant_bound(problem) == of.constant_bound_margins(problem) == pytest.approx(0.7)
 
 
+def test_expectations_ask_for_an_interval_of_length_one_wherever_it_lies():
+    at = arms.Uniform([0.2, 0, 0.15], 1)
+    for shift in (-7.0, 0.0, 5.0):
+        problem = Problem(arms.Uniform(at.low + shift, at.high + shift))
+        for of in (bounds.prop_4_3_expectation, bounds.prop_4_4_expectation, bounds.auer_2002):
+            assert of(problem, 50) == pytest.approx(of(KNOWN, 50))
+    wide = Problem(arms.Uniform([0, -0.4], 0.7))
+    for of in (bounds.prop_4_3_expectation, bounds.prop_4_4_expectation, bounds.auer_2002):
+        with pytest.raises(ValueError, match=r"interval of length 1 .* from -0.4 to 0.7"):
+            of(wide, 1000)
+
+
 def test_the_printed_condition_lets_a_false_bound_through():
     problem = Problem([arms.Uniform(1e-4, 1), arms.Uniform(0, 0.5)])
     with pytest.raises(ValueError, match="t must be at least"):
