@@ -17,6 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from marab_lib import policies, problems, simulate
+from marab_lib.paper import battery
 
 HORIZON = 2000
 RUNS = 400
@@ -114,7 +115,7 @@ def growth_with_time(repeats: int) -> None:
     print("\nPolicies since 2013: ns a pull, averaged over a run of T pulls, K = 20, one core")
     print(f"{'':34}{'section 5.2':^30}{'table of 117 values':^30}")
     print(f"{'policy':34}" + 2 * "".join(f"{f'T = {h:,}':>12}"[-12:] for h in horizons))
-    listed = problems.artificial(1, seed=0)[0], problems.energy()
+    listed = problems.artificial(1, seed=0)[0], battery.problem()
     resampled = [policies.BCVTS(0.5), policies.BCVTS(0.9), policies.CVaRUCB(0.9)]
     for policy in [policies.MaRaB(0.1), *policies.since_2013(0.1), *resampled]:
         cells = []

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from marab_lib import data, energy
-from marab_lib.outputs import replace_when_done
+from marab_lib.paper import battery, data
+from marab_lib.work.files import replace_when_done
 
 # What the source must hold, so that a later version of it cannot slip in.
 ROWS = 17_520
@@ -64,7 +64,7 @@ def main() -> None:
     options = parser.parse_args()
     if not options.table:
         write(demand(), options.folder / "demand.csv", index=False)
-    table = energy.reward_table(energy.load_demand(options.folder).days())
+    table = battery.reward_table(battery.load_demand(options.folder).days())
     write(table.frame(), options.folder / "energy_table.csv")
 
 

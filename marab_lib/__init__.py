@@ -7,7 +7,7 @@ Risk-Aware Multi-Armed Bandits", JMLR W&CP 29:245-260.
 from . import arms, bounds, criteria, policies, problems, regret, risk
 from .comparison import compare
 from .problems import Problem
-from .simulate import simulate
+from .simulation.run import simulate
 
 __all__ = [
     "Problem",

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from . import _kernels, _validate, risk
+from . import _validate, risk
+from .kernels.laws import BERNOULLI, BETA, DISCRETE, EMPIRICAL, MIXTURE, UNIFORM, reward_tape
 
 __all__ = [
     "Bernoulli",
@@ -288,7 +289,7 @@ class RewardLaw(ReadOnly):
         _validate.fits_in_memory(f"n={n}", 8 * n * n_arms, "use a smaller n")
         kinds, starts, sizes, params = self.encode()
         out = np.empty((kinds.size, n))
-        _kernels.reward_tape(kinds, params, starts, sizes, key[0], key[1], run, out)
+        reward_tape(kinds, params, starts, sizes, key[0], key[1], run, out)
         return out.reshape((*self.shape, n))
 
 
@@ -398,7 +399,7 @@ class Uniform(RewardLaw):
 
     low: ArrayLike
     high: ArrayLike
-    _kind = _kernels.UNIFORM
+    _kind = UNIFORM
 
     def __post_init__(self) -> None:
         low, high = _validate.broadcast(
@@ -490,7 +491,7 @@ class TruncatedGaussianMixture(RewardLaw):
     weights: ArrayLike
     means: ArrayLike
     scales: ArrayLike
-    _kind = _kernels.MIXTURE
+    _kind = MIXTURE
 
     def __post_init__(self) -> None:
         lower, upper = _validate.broadcast(
@@ -771,7 +772,7 @@ class Empirical(_Finite):
     """
 
     values: ArrayLike
-    _kind = _kernels.EMPIRICAL
+    _kind = EMPIRICAL
 
     def __post_init__(self) -> None:
         values = _location("values", self.values, "n")
@@ -879,7 +880,7 @@ class Discrete(_Finite):
 
     values: ArrayLike
     probabilities: ArrayLike
-    _kind = _kernels.DISCRETE
+    _kind = DISCRETE
 
     def __post_init__(self) -> None:
         values = _location("values", self.values, "M")
@@ -1000,7 +1001,7 @@ class Bernoulli(_Finite):
     """
 
     p: ArrayLike
-    _kind = _kernels.BERNOULLI
+    _kind = BERNOULLI
 
     def __post_init__(self) -> None:
         p = _parameter("p", self.p)
@@ -1083,7 +1084,7 @@ class Beta(RewardLaw):
 
     a: ArrayLike
     b: ArrayLike
-    _kind = _kernels.BETA
+    _kind = BETA
 
     def __post_init__(self) -> None:
         a, b = _validate.broadcast(a=_parameter("a", self.a), b=_parameter("b", self.b))

@@ -15,7 +15,7 @@ from . import criteria as _criteria
 from . import policies as _policies
 from ._rounding import first_least, order
 from .criteria import Criterion
-from .policies_since_2013 import KNOWLEDGE
+from .policies.since_2013 import KNOWLEDGE
 from .problems import Problem
 from .regret import (
     checked_array,
@@ -28,7 +28,7 @@ from .regret import (
     mean_and_error,
     simulated_problems,
 )
-from .simulate import simulate
+from .simulation.run import simulate
 
 if TYPE_CHECKING:
     import pandas

@@ -7,13 +7,10 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from . import _validate, risk
-from . import energy as _energy
 from .arms import (
     Discrete,
-    Empirical,
     ReadOnly,
     RewardLaw,
     TruncatedGaussianMixture,
@@ -25,7 +22,6 @@ __all__ = [
     "Problem",
     "aligned_uniform",
     "artificial",
-    "energy",
     "multinomial",
     "proof_of_concept",
     "stuck",
@@ -440,37 +436,6 @@ def _length(value: object) -> int | None:
         return value.shape[0] if value.ndim else None
     listed = isinstance(value, Sequence) and not isinstance(value, str)
     return len(value) if listed else None
-
-
-def energy(rewards: ArrayLike | None = None) -> Problem:
-    """The arms of section 5.3: each draws uniformly, with replacement, from its realizations.
-
-    Parameters
-    ----------
-    rewards : array_like, shape (strategies, realizations), optional
-        Default the saved 20 x 117 table, see `marab_lib.energy.load_rewards`; those of other
-        batteries, tariffs, days or strategies come from `marab_lib.energy.reward_table`. A row is
-        a strategy in a DataFrame too, as in that of `load_rewards`.
-
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        If the saved table is missing, cut or changed, or the rewards are no such table.
-
-    Examples
-    --------
-    >>> problem = energy()
-    >>> print(problem.n_arms, f"{problem.best_mean:.3f}")
-    20 0.987
-    """
-    if rewards is None:
-        rewards = _energy.load_rewards().to_numpy()
-    rewards = _validate.finite_array("rewards", rewards)
-    if rewards.ndim != 2:
-        raise ValueError(
-            f"rewards must have shape (strategies, realizations), got shape {rewards.shape}"
-        )
-    return Problem(Empirical(rewards), "energy")
 
 
 def stuck() -> Problem:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _kernels, _validate, criteria
+from . import _validate, criteria
 from .arms import stream_key
 from .criteria import Criterion
+from .kernels.laws import rewards_of_pulls
 from .problems import Problem
 
 if TYPE_CHECKING:
@@ -213,9 +214,7 @@ def _of_received(result, listed: list[Problem], pulls, of_sample) -> xarray.Data
             keys[tape] = stream_key(int(tape[0]), tuple(map(int, tape[1].split())))
         key, pulled = keys[tape], counts.values[cell]
         x = np.empty(pulled.sum())
-        _kernels.rewards_of_pulls(
-            kinds, laws, starts, sizes, key[0], key[1], int(numbers[cell]), pulled, x
-        )
+        rewards_of_pulls(kinds, laws, starts, sizes, key[0], key[1], int(numbers[cell]), pulled, x)
         value.values[cell] = of_sample(x)
         total.values[cell], size.values[cell] = x.sum(), abs(x).sum()
     _compare_totals(result, listed, pulls, total, size)

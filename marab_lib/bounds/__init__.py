@@ -12,6 +12,7 @@ Numbers may be arrays, which broadcast. Gaps up to 1e-12 count as zero. Every fu
 what breaks the assumptions of its statement.
 """
 
+from ..statistics import interval_coverage, proportion_interval
 from .limit import (
     ScaledGeometricSum,
     limit_regret,
@@ -33,7 +34,6 @@ from .minimum import (
     lemma_4_2_product,
     minimum_exceedance,
 )
-from .proportions import interval_coverage, proportion_interval
 from .propositions import (
     Assumptions,
     assumptions,

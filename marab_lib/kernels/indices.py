@@ -1,0 +1,53 @@
+"""What several index functions share: Bernoulli divergence bounds, and keeping to a choice."""
+
+from __future__ import annotations
+
+import math
+
+from .jit import jit
+
+# --- solvers of policies ------------------------------------------------------------------
+
+
+@jit()
+def bernoulli_entropy(p):
+    """-p log p - (1 - p) log(1 - p), 0 at both ends."""
+    if p <= 0.0 or p >= 1.0:
+        return 0.0
+    return -p * math.log(p) - (1.0 - p) * math.log(1.0 - p)
+
+
+@jit()
+def bernoulli_upper_bound(p, bound, entropy):
+    """Largest q in [p, 1] with Bernoulli divergence kl(p, q) at most `bound`.
+
+    `entropy` is that of p. Halley's method from the lower of two upper bounds: Pinsker's, and the
+    one that drops the term in log q. The result depends on the arguments alone, so that equal arms
+    have equal indices.
+    """
+    if bound <= 0.0 or p >= 1.0:
+        return p
+    ceiling = 1.0 - math.exp(-(bound + entropy) / (1.0 - p))
+    q = min(ceiling, p + math.sqrt(0.5 * bound))
+    if p <= 0.0 or q >= 1.0:
+        return ceiling
+    for _ in range(20):
+        f = -entropy - p * math.log(q) - (1.0 - p) * math.log(1.0 - q) - bound
+        slope = (q - p) / (q * (1.0 - q))
+        curvature = p / (q * q) + (1.0 - p) / ((1.0 - q) * (1.0 - q))
+        step = f / (slope - 0.5 * f * curvature / slope)
+        step = min(max(step, 0.5 * (q - 1.0)), 0.5 * (q - p))
+        q -= step
+        # Cubic convergence: a step this small leaves an error below the last bit.
+        if abs(step) < 1e-6 * min(q - p, 1.0 - q):
+            break
+    return min(q, ceiling)
+
+
+@jit()
+def keep_to_choice(arms, state, memory):
+    """Play for good the arm that the choice at the step before fell on; memory[0] was 1 there."""
+    if memory[0] == 1.0:
+        memory[0] = 2.0 + state[0].last_arm
+    for i in range(arms.size):
+        arms[i].index = 1.0 if i == memory[0] - 2.0 else 0.0

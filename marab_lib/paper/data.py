@@ -1,0 +1,143 @@
+"""The files of ``data/``: read only if every byte is as it was published.
+
+``data/README.md`` gives the source, terms and checksum of each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import _validate
+
+if TYPE_CHECKING:
+    import pandas
+
+
+__all__ = [
+    "folder",
+    "project",
+    "published_curves",
+    "read_csv",
+]
+
+_FILES = {  # size in bytes and sha256
+    "demand.csv": (643_031, "a329b6a3122270be0947c6e70e7fb277fa8ce9dc3bbf780214b25abacd766227"),
+    "energy_table.csv": (
+        45_761,
+        "b36762866d86ae7cfc9e832404e705517bbbec0b6151cc523f0de770d1dd87bd",
+    ),
+    "published_curves.csv": (
+        209_369,
+        "2d016c6c31763bac85c1a8f16664754c3146e27cc23ee00e13dae271da0d37a1",
+    ),
+    "readings.csv": (
+        247_213,
+        "db863dcfa078b2bba88be01af1949d7dc8882b070b75a2bcb19dfd45409e205a",
+    ),
+}
+
+
+def project() -> Path:
+    """The repository that this module lies in, or else the one that the current folder lies in.
+
+    An installed module lies in none: the notebooks and data are no part of it. Where there is no
+    repository at all, it is the folder that the module lies in.
+    """
+    own = Path(__file__).resolve().parents[2]
+    if _is_project(own):
+        return own
+    here = Path.cwd()
+    return next(filter(_is_project, (here, *here.parents)), own)
+
+
+def _is_project(folder: Path) -> bool:
+    return (folder / "data" / "verdicts.csv").is_file()
+
+
+def folder() -> Path:
+    """The folder ``data/`` of `project`."""
+    return project() / "data"
+
+
+def read_csv(name: str, where: str | os.PathLike | None = None, **options) -> pandas.DataFrame:
+    """A data file as a table.
+
+    Parameters
+    ----------
+    name : str
+        Such as "published_curves.csv".
+    where : path, optional
+        Folder; default `folder()`.
+    **options
+        For `pandas.read_csv`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file is missing.
+    ValueError
+        If it is unknown, cut or changed; the message says which.
+    """
+    import pandas
+
+    return pandas.read_csv(io.StringIO(_read(name, where)), **options)
+
+
+def _read(name: str, where: str | os.PathLike | None) -> str:
+    _validate.choice("name", name, _FILES)
+    path = Path(where or folder()) / name
+    size, digest = _FILES[name]
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"{path} is missing. The data are no part of the installed package: run this in a "
+            "folder of the repository, install that with `pip install -e .`, or give the folder. "
+            "data/README.md says how to make it again"
+        ) from None
+    found = hashlib.sha256(content).hexdigest()
+    if found == digest:
+        return content.decode()
+    again = "Restore it, or make it again as data/README.md says"
+    if hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest() == digest:
+        raise ValueError(f"{path} has other line endings (CRLF) than the published file. {again}")
+    if len(content) < size:
+        raise ValueError(f"{path} is cut: {len(content):,} bytes of {size:,}. {again}")
+    raise ValueError(
+        f"{path} was changed: its sha256 is {found}, that of the published file is {digest} "
+        f"({len(content):,} and {size:,} bytes). {again}"
+    )
+
+
+def published_curves(figure: int, panel: str) -> pandas.DataFrame:
+    """The curves of one panel, read off the printed paper's vector figures.
+
+    Parameters
+    ----------
+    figure : {1, 2, 4}
+    panel : str
+        "a" or "b" of figure 1, "a" of figure 2; of figure 4 "ucb regret", "mv-lcb regret",
+        "expexp regret" or "marab regret".
+
+    Returns
+    -------
+    DataFrame with columns policy, C, alpha, rho (NaN where it has none), x, y
+
+    Examples
+    --------
+    >>> curves = published_curves(1, "a")
+    >>> sorted(curves["policy"].unique().tolist())
+    ['MIN', 'UCB']
+    """
+    table = read_csv("published_curves.csv")
+    known = list(table[["figure", "panel"]].drop_duplicates().itertuples(index=False, name=None))
+    if (figure, panel) not in known:
+        raise ValueError(
+            f"figure and panel must be one of {', '.join(map(str, known))}, got {(figure, panel)!r}"
+        )
+    part = table[(table["figure"] == figure) & (table["panel"] == panel)]
+    return part.drop(columns=["figure", "panel"]).reset_index(drop=True)

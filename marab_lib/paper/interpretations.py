@@ -1,0 +1,430 @@
+"""Which reading of section 5.2 gives the printed figure 2 (a): a search over generators and rules.
+
+The paper leaves open how its problems are drawn and some details of its policies. A *generator* is
+one set of options of `problems.artificial`, a *rule* one set of options of a policy; together they
+are a reading. Each gives a curve, the sorted regrets of 1,000 problems, and the distance of two
+such curves is the mean of their differences (the 1-Wasserstein distance of the regrets).
+
+``python -m marab_lib.paper.interpretations`` makes ``data/readings.csv`` again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import _validate, policies, problems
+from ..policies import Policy
+from ..simulation.run import simulate
+from ..work import files
+from . import data
+
+if TYPE_CHECKING:
+    import pandas
+
+
+__all__ = [
+    "CURVES",
+    "compare",
+    "confirm",
+    "finalists",
+    "generators",
+    "joint",
+    "printed_curve",
+    "rules",
+    "screen",
+    "sorted_curves",
+    "yardstick",
+]
+
+CURVES = ("UCB", "MaRaB", "MV-LCB", "ExpExp")
+HORIZON = 2000  # of panel (a)
+PRINTED_PROBLEMS = 1000
+_THIRDS = {"low": slice(0, 300), "middle": slice(300, 700), "high": slice(700, None)}
+_AGAINST = "against the text"
+
+
+def generators() -> dict[str, dict[str, object]]:
+    """Options of `problems.artificial` by name; those with "against" contradict the text.
+
+    The latter are there to see in which direction the printed curves point.
+
+    Examples
+    --------
+    >>> generators()["dirichlet, sd, 1-4"]["weights"]
+    'dirichlet'
+    """
+    found = {}
+    weights = ("dirichlet", "equal", "normalised")
+    for w, spread, n in itertools.product(weights, ("sd", "variance"), ((1, 4), (4, 4))):
+        found[_name(w, spread, n)] = {"weights": w, "spread_is": spread, "n_gaussians": n}
+    for w, n in itertools.product(("dirichlet", "equal"), ((1, 4), (4, 4))):
+        options = {"weights": w, "spread_is": "sd", "n_gaussians": n, "truncation": "components"}
+        found[_name(w, "sd", n) + ", components"] = options
+    for w, n in itertools.product(weights, ((1, 3), (1, 5), (5, 5), (6, 6))):
+        options = {"weights": w, "spread_is": "sd", "n_gaussians": n}
+        found[f"{_name(w, 'sd', n)}, {_AGAINST}"] = options
+    for w, n, top in itertools.product(weights, ((1, 4), (4, 4)), (0.2, 0.35, 0.5)):
+        options = {"weights": w, "spread_is": "sd", "n_gaussians": n, "minima": (0.0, top)}
+        found[f"{_name(w, 'sd', n)}, minima to {top:g}, {_AGAINST}"] = options
+    return found
+
+
+def _name(weights: str, spread: str, n: tuple[int, int]) -> str:
+    return f"{weights}, {spread}, {n[0]}" + (f"-{n[1]}" if n[1] > n[0] else "")
+
+
+@cache
+def rules() -> dict[str, dict[str, Policy]]:
+    """Policies by curve and name; the first of each curve is the one used elsewhere.
+
+    Examples
+    --------
+    >>> list(rules()["ExpExp"])
+    ['as printed', 'choosing anew']
+    """
+    ucb = {
+        "as printed": policies.UCB(),
+        "C under the root": policies.UCB(constant="inside"),
+        "two first rounds": policies.UCB(rounds=2),
+        "t = pulls done": policies.UCB(time="done"),
+        "first pulls at random": policies.UCB(first_pulls="random"),
+        "ties at random": policies.UCB(ties="random"),
+    }
+    mv_lcb = {f"{b} bonus": policies.MVLCB(bonus=b) for b in ("optimistic", "pessimistic")}
+    mv_lcb["as printed (argmax)"] = policies.MVLCB(bonus="printed")
+    exp_exp = {"as printed": policies.ExpExp(), "choosing anew": policies.ExpExp(exploit="updated")}
+    found = {"UCB": ucb, "MaRaB": _marab_rules(), "MV-LCB": mv_lcb, "ExpExp": exp_exp}
+    return {curve: {k: _labelled(p, curve, k) for k, p in found[curve].items()} for curve in CURVES}
+
+
+def _marab_rules() -> dict[str, Policy]:
+    found = {}
+    choices = itertools.product(
+        (0.2, 0.1), ("ceil", "floor", "round"), ("cvar", "quantile"), ("outside", "inside")
+    )
+    for alpha, share, estimator, constant in choices:
+        C = 1e-6 if constant == "outside" else 1e-3  # the legend's, the caption's
+        parts = {
+            f"alpha {alpha:.0%}": alpha != 0.2,
+            share: share != "ceil",
+            "quantile": estimator == "quantile",
+            "C = 1e-3 under the root": constant == "inside",
+        }
+        name = ", ".join(part for part, shown in parts.items() if shown) or "as printed"
+        found[name] = policies.MaRaB(alpha, C, share=share, estimator=estimator, constant=constant)
+    return found | {
+        "two first rounds": policies.MaRaB(rounds=2),
+        "t = pulls done": policies.MaRaB(time="done"),
+        "first pulls at random": policies.MaRaB(first_pulls="random"),
+        "C = 1": policies.MaRaB(C=1.0),
+        "C = 1000": policies.MaRaB(C=1e3),
+    }
+
+
+def _labelled(policy: Policy, curve: str, name: str) -> Policy:
+    from dataclasses import replace
+
+    return replace(policy, label=f"{curve}: {name}")
+
+
+@cache
+def printed_curve(curve: str) -> np.ndarray:
+    """Sorted regrets of panel (a) of figure 2 at the 1,000 ranks, shape (1000,)."""
+    _validate.choice("curve", curve, CURVES)
+    table = data.published_curves(2, "a")
+    part = table[table["policy"] == curve].sort_values("x", kind="stable")
+    curve = np.interp(np.arange(PRINTED_PROBLEMS), part["x"], part["y"])
+    curve.flags.writeable = False
+    return curve
+
+
+@cache
+def yardstick(curve: str, n_problems: int = PRINTED_PROBLEMS, resamples: int = 200) -> float:
+    """Mean distance between the printed curve and n regrets drawn from it: what noise alone makes.
+
+    Examples
+    --------
+    >>> yardstick("UCB", 250) > yardstick("UCB", 1000) > 0
+    True
+    """
+    printed = printed_curve(curve)
+    rng = np.random.default_rng(0)
+    drawn = np.sort(rng.choice(printed, (resamples, n_problems)), axis=1)
+    return float(np.mean([_distance(x, printed) for x in drawn]))
+
+
+def _at_ranks(curve: np.ndarray) -> np.ndarray:
+    """A sorted curve of n problems at the ranks of the printed ones."""
+    n = curve.size
+    if n == PRINTED_PROBLEMS:
+        return curve
+    share = (np.arange(PRINTED_PROBLEMS) + 0.5) / PRINTED_PROBLEMS
+    return np.interp(share, (np.arange(n) + 0.5) / n, curve)
+
+
+def _distance(one: np.ndarray, other: np.ndarray) -> float:
+    return float(np.abs(_at_ranks(one) - _at_ranks(other)).mean())
+
+
+def sorted_curves(
+    rules: Sequence[Policy],
+    generator: Mapping[str, object],
+    n_problems: int,
+    repetitions: int,
+    seed: int,
+    *,
+    runs: int = 1,
+    horizon: int = HORIZON,
+    threads: int | None = None,
+) -> np.ndarray:
+    """Sorted empirical regrets, each repetition with problems and rewards of its own.
+
+    Parameters
+    ----------
+    rules : sequence of Policy
+    generator : mapping
+        Options of `problems.artificial`.
+    n_problems, repetitions, runs : int
+        Problems a repetition, repetitions, and runs of which a problem's regret is the mean.
+    seed : int
+        Repetition r takes seed + r.
+    horizon : int
+        Pulls a run.
+    threads : int, optional
+        See `simulate`.
+
+    Returns
+    -------
+    ndarray, shape (repetition, policy, problem), in units of the reward
+    """
+    found = []
+    for r in range(_validate.whole("repetitions", repetitions, 1)):
+        listed = problems.artificial(n_problems, seed + r, **generator)
+        result = simulate(
+            listed, list(rules), horizon, runs, seed + r, threads=threads, checkpoints=1
+        )
+        found.append(np.sort(result.empirical_regret.mean("run").values[..., -1], axis=-1))
+    return np.stack(found)
+
+
+def compare(curves: np.ndarray, printed: np.ndarray) -> dict[str, float]:
+    """Distance of a reading from a printed curve, with the Monte-Carlo floor beside it.
+
+    Parameters
+    ----------
+    curves : ndarray, shape (repetition, problem)
+        Sorted regrets of independent repetitions.
+    printed : ndarray, shape (1000,)
+
+    Returns
+    -------
+    dict
+        ``distance`` of the mean curve from the printed one; ``bias``, ``low``, ``middle``,
+        ``high``: mean differences (ours - printed) over all ranks, the lowest 30 %, the 40 %
+        above, the highest 30 %; and with two or more repetitions ``floor`` and ``floor_max``: mean
+        and largest distance of one repetition from the mean of the others, and ``pair``: mean
+        distance of two repetitions.
+
+    Examples
+    --------
+    >>> line = np.arange(1000.0)
+    >>> found = compare(np.stack([line + 1, line + 3]), line)
+    >>> found["distance"], found["floor"], found["pair"]
+    (2.0, 2.0, 2.0)
+    """
+    at = np.stack([_at_ranks(curve) for curve in curves])
+    difference = at.mean(axis=0) - printed
+    found = {"distance": np.abs(difference).mean(), "bias": difference.mean()}
+    found |= {name: difference[part].mean() for name, part in _THIRDS.items()}
+    n = len(at)
+    if n > 1:
+        others = (at.sum(axis=0) - at) / (n - 1)
+        single = np.abs(at - others).mean(axis=1)
+        pairs = [np.abs(a - b).mean() for a, b in itertools.combinations(at, 2)]
+        found |= {"floor": single.mean(), "floor_max": single.max(), "pair": np.mean(pairs)}
+    return {name: float(value) for name, value in found.items()}
+
+
+def _rows(stage, generator, named, curves, n_problems, runs, seed) -> list[dict]:
+    """A row for each (curve, rule); `curves` has shape (repetition, policy, problem)."""
+    return [
+        {
+            "stage": stage,
+            "curve": curve,
+            "generator": generator,
+            "rule": rule,
+            "problems": n_problems,
+            "runs": runs,
+            "repetitions": len(curves),
+            "seed": seed,
+        }
+        | compare(curves[:, i], printed_curve(curve))
+        for i, (curve, rule) in enumerate(named)
+    ]
+
+
+def _compared(stage, chosen, n_problems, repetitions, seed, runs=1, threads=None):
+    """Compare (generator, [(curve, rule), ...]) pairs with the printed curves."""
+    import pandas
+
+    rows = []
+    for generator, named in chosen:
+        listed = [rules()[curve][rule] for curve, rule in named]
+        options = generators()[generator]
+        curves = sorted_curves(
+            listed, options, n_problems, repetitions, seed, runs=runs, threads=threads
+        )
+        rows += _rows(stage, generator, named, curves, n_problems, runs, seed)
+    return pandas.DataFrame(rows)
+
+
+def screen(n_problems: int, seed: int, threads: int | None = None) -> pandas.DataFrame:
+    """Every rule with every generator, one repetition of single runs.
+
+    Parameters
+    ----------
+    n_problems : int
+    seed : int
+    threads : int, optional
+
+    Returns
+    -------
+    DataFrame
+        A row a reading: stage, curve, generator, rule, problems, runs, repetitions, seed and what
+        `compare` gives.
+    """
+    every = [(curve, rule) for curve in CURVES for rule in rules()[curve]]
+    chosen = [(generator, every) for generator in generators()]
+    return _compared("screen", chosen, n_problems, 1, seed, threads=threads)
+
+
+def joint(table: pandas.DataFrame) -> pandas.DataFrame:
+    """Best rule and distance of each curve by generator, and their sum in yardsticks.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of `screen` or `confirm`.
+
+    Returns
+    -------
+    DataFrame
+        A row a generator, best first: a column a curve (distance), a column "<curve> rule", and
+        ``total``, the sum of the distances, each divided by the `yardstick` of its curve.
+    """
+    best = table.loc[table.groupby(["generator", "curve"])["distance"].idxmin()]
+    wide = best.pivot(index="generator", columns="curve", values="distance")[list(CURVES)]
+    names = best.pivot(index="generator", columns="curve", values="rule")
+    for curve in CURVES:
+        wide[f"{curve} rule"] = names[curve]
+    wide["total"] = sum(wide[curve] / yardstick(curve) for curve in CURVES)
+    return wide.sort_values("total", kind="stable")
+
+
+def finalists(
+    table: pandas.DataFrame, within: int = 6, against: int = 2, best: int = 2
+) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The generators and rules that a screening leaves for a closer look.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of `screen`.
+    within, against : int
+        Generators that agree with the text, and that do not, best first by `joint`. The one used
+        elsewhere comes first in any case.
+    best : int
+        Rules of each curve that are kept with a generator, besides the one used elsewhere.
+
+    Returns
+    -------
+    list of (generator, list of (curve, rule))
+    """
+    order = joint(table).index
+    named = [g for g in order if _AGAINST not in g][:within]
+    named += [g for g in order if _AGAINST in g][:against]
+    default = next(iter(generators()))
+    chosen = []
+    for generator in [default, *(g for g in named if g != default)]:
+        part = table[table["generator"] == generator].sort_values("distance", kind="stable")
+        keep = []
+        for curve in CURVES:
+            ranked = part.loc[part["curve"] == curve, "rule"]
+            first = next(iter(rules()[curve]))
+            keep += [(curve, r) for r in dict.fromkeys([first, *ranked[:best]])]
+        chosen.append((generator, keep))
+    return chosen
+
+
+def confirm(
+    chosen: Sequence[tuple[str, Sequence[tuple[str, str]]]],
+    n_problems: int,
+    repetitions: int,
+    seed: int,
+    *,
+    runs: int = 1,
+    threads: int | None = None,
+) -> pandas.DataFrame:
+    """The chosen readings at full scale, with repetitions and a verdict.
+
+    Parameters
+    ----------
+    chosen : sequence of (generator, sequence of (curve, rule))
+        As `finalists` gives it.
+    n_problems, repetitions, seed, runs, threads
+        See `sorted_curves`. The seed must differ from that of the screening, or the choice would
+        favour its own noise.
+
+    Returns
+    -------
+    DataFrame
+        As `screen`, with the floor and the ``verdict``: "remains" where the distance is at most
+        the largest among the repetitions, "excluded" where it is more than twice that, else
+        "doubtful".
+    """
+    _validate.whole("repetitions", repetitions, 2)
+    table = _compared("confirm", chosen, n_problems, repetitions, seed, runs, threads)
+    ratio = table["distance"] / table["floor_max"]
+    table["verdict"] = np.select([ratio <= 1, ratio > 2], ["remains", "excluded"], "doubtful")
+    return table
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make the saved result of the search again."""
+    import pandas
+
+    parser = argparse.ArgumentParser(
+        prog="python -m marab_lib.paper.interpretations", description=main.__doc__
+    )
+    parser.add_argument("--out", default=str(data.folder() / "readings.csv"))
+    parser.add_argument("--problems", type=int, default=1000, help="of the closer look")
+    parser.add_argument("--screen-problems", type=int, default=400)
+    parser.add_argument("--repetitions", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=52)
+    parser.add_argument("--threads", type=int, default=1)
+    given = parser.parse_args(arguments)
+
+    first = screen(given.screen_problems, given.seed, given.threads)
+    print("screened:", len(first), "readings", flush=True)
+    chosen = finalists(first)
+    later = given.seed + 1000  # seeds that the screening has not seen
+    second = confirm(chosen, given.problems, given.repetitions, later, threads=given.threads)
+    print("confirmed:", len(second), "readings", flush=True)
+    averaged = [
+        confirm(chosen[:2], max(2, given.problems // 8), 2, later + 500, runs=runs,
+                threads=given.threads).assign(stage="runs")
+        for runs in (5, 40)
+    ]  # fmt: skip
+    table = pandas.concat([first, second, *averaged], ignore_index=True)
+    with files.replace_when_done(given.out) as part:
+        table.round(3).to_csv(part, index=False, lineterminator="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""Rules that turn estimates into verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import _validate
+from .._rounding import order
+from ..statistics import LEVEL, Estimate
+
+if TYPE_CHECKING:
+    import pandas
+
+
+__all__ = [
+    "Above",
+    "Below",
+    "Between",
+    "Finding",
+    "Findings",
+    "Rule",
+    "Verdict",
+    "combine",
+]
+
+
+class Verdict(StrEnum):
+    """The four possible answers."""
+
+    HOLDS = "holds"
+    IN_PART = "holds in part"
+    FAILS = "does not hold"
+    UNKNOWN = "cannot be checked"
+
+
+class Rule:
+    """Where an estimate has to lie for a statement to hold."""
+
+    def side(self, estimate: Estimate) -> int:
+        """1 if the whole interval agrees with the statement, -1 if none of it does, else 0."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Above(Rule):
+    """The number is above a limit.
+
+    Examples
+    --------
+    >>> [Above(0).side(Estimate(1, low, high)) for low, high in ((0.5, 2), (-1, 2))]
+    [1, 0]
+    """
+
+    limit: float
+
+    def side(self, estimate: Estimate) -> int:
+        if order(estimate.low, self.limit) > 0:
+            return 1
+        return 0 if order(estimate.high, self.limit) > 0 else -1
+
+    def __str__(self) -> str:
+        return f"> {self.limit:g}"
+
+
+@dataclass(frozen=True)
+class Below(Rule):
+    """The number is at or below a limit."""
+
+    limit: float
+
+    def side(self, estimate: Estimate) -> int:
+        if order(estimate.high, self.limit) <= 0:
+            return 1
+        return -1 if order(estimate.low, self.limit) > 0 else 0
+
+    def __str__(self) -> str:
+        return f"<= {self.limit:g}"
+
+
+@dataclass(frozen=True)
+class Between(Rule):
+    """The number lies in an interval, which is the tolerance of the statement."""
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        _validate.number("high", self.high, self.low)
+
+    def side(self, estimate: Estimate) -> int:
+        if order(estimate.low, self.low) >= 0 and order(estimate.high, self.high) <= 0:
+            return 1
+        outside = order(estimate.high, self.low) < 0 or order(estimate.low, self.high) > 0
+        return -1 if outside else 0
+
+    def __str__(self) -> str:
+        return f"{self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One number, what it is, and the rule that it has to meet."""
+
+    text: str
+    estimate: Estimate
+    rule: Rule
+    paper: float = float("nan")  # the printed number, if there is one
+    key: str = ""  # what tells it from the other findings of its kind: horizon, policies, level
+
+    @property
+    def side(self) -> int:
+        """See `Rule.side`."""
+        return self.rule.side(self.estimate)
+
+
+def combine(findings: Iterable[Finding]) -> Verdict:
+    """The verdict of a statement that has one finding or several.
+
+    It holds if all findings agree with it and does not hold if none of any does. It holds in part
+    otherwise: an interval reaches over its limit, or some findings agree and some do not.
+    """
+    sides = {finding.side for finding in findings}
+    if not sides:
+        raise ValueError("findings must hold at least one, got none")
+    if sides == {1}:
+        return Verdict.HOLDS
+    return Verdict.FAILS if sides == {-1} else Verdict.IN_PART
+
+
+class Findings(dict[str, Finding]):
+    """Findings by key, made from a statistic and its bootstrap resamples."""
+
+    def __init__(self, confidence: float = LEVEL) -> None:
+        super().__init__()
+        confidence = _validate.number("confidence", confidence, 0, 1, open_low=True, open_high=True)
+        self.tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+
+    def add(
+        self, key: str, text: str, values: np.ndarray, rule: Rule, paper: float = float("nan")
+    ) -> None:
+        """Add the finding whose number is values[0] and whose resamples are values[1:]."""
+        low, high = np.quantile(values[1:], self.tails)
+        value = float(values[0])
+        estimate = Estimate(value, float(min(low, value)), float(max(high, value)))
+        self[key] = Finding(text, estimate, rule, paper, key)
+
+    def frame(self) -> pandas.DataFrame:
+        """A row a finding: statement, paper, value, low, high, "holds if", verdict."""
+        import pandas
+
+        rows = [
+            {
+                "key": key,
+                "statement": f.text,
+                "paper": f.paper,
+                "value": f.estimate.value,
+                "low": f.estimate.low,
+                "high": f.estimate.high,
+                "holds if": str(f.rule),
+                "verdict": str(combine([f])),
+            }
+            for key, f in self.items()
+        ]
+        return pandas.DataFrame(rows).set_index("key")

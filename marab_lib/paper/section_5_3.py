@@ -1,0 +1,454 @@
+"""Section 5.3: figure 4 on the energy problem, and what an operator would pay."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _validate, policies, risk
+from .._rounding import first_least
+from . import data
+from .battery import RewardTable
+from .rules import Above, Below, Findings
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+
+__all__ = [
+    "bend",
+    "bills",
+    "figure_4_policies",
+    "lower_tails",
+    "printed_regrets",
+    "regrets",
+    "statements",
+]
+
+
+_READINGS = ("optimistic", "pessimistic", "printed")  # of MV-LCB
+
+
+def figure_4_policies() -> list[policies.Policy]:
+    """The policies of figure 4, with MV-LCB in each of its three readings.
+
+    Examples
+    --------
+    >>> len(figure_4_policies())
+    26
+    """
+    rhos = (1, 2, 5, 10)
+    return [
+        *(policies.UCB(C) for C in (1e-6, 1e-3, 1.0, 10.0, 1e3)),
+        *(policies.MVLCB(rho, bonus=bonus) for bonus in _READINGS for rho in rhos),
+        *(policies.ExpExp(rho) for rho in rhos),
+        *(policies.MaRaB(alpha, C) for alpha in (0.001, 0.1) for C in (1e-6, 1e3)),
+        policies.MIN(),
+    ]
+
+
+def printed_regrets(folder: str | os.PathLike | None = None) -> pandas.Series:
+    """Regret at the right end of each curve of the printed figure 4 (iteration 1,998), by policy.
+
+    The paper does not say which reading of MV-LCB it shows; its curves go by "MV-LCB(rho=...)".
+    The reading error is 0.02.
+
+    Examples
+    --------
+    >>> print(printed_regrets()["UCB(C=1000)"].round(1))
+    31.1
+    """
+    curves = data.read_csv("published_curves.csv", folder).query("figure == 4")
+    name = {
+        "UCB": lambda row: policies.UCB(row.C).name,
+        "MV-LCB": lambda row: policies.MVLCB(row.rho).name,
+        "ExpExp": lambda row: policies.ExpExp(row.rho).name,
+        "MaRaB": lambda row: policies.MaRaB(row.alpha, row.C).name,
+        "MIN": lambda row: policies.MIN().name,
+    }
+    names = [name[row.policy](row) for row in curves.itertuples()]
+    return curves.groupby(names, sort=False)["y"].last().rename("paper")
+
+
+def regrets(result: xarray.Dataset, kind: str = "empirical") -> xarray.DataArray:
+    """Cumulative regret at the horizon, in units of the reward: (policy, run).
+
+    Parameters
+    ----------
+    result : Dataset
+        Of `simulate` on one problem.
+    kind : {"empirical", "theoretical"}
+    """
+    _validate.choice("kind", kind, ("empirical", "theoretical"))
+    if result.sizes["problem"] != 1:
+        raise ValueError(f"result must hold one problem, got {result.sizes['problem']}")
+    return result[f"{kind}_regret"].isel(problem=0, checkpoint=-1, drop=True)
+
+
+def lower_tails(result: xarray.Dataset, alpha: float = 0.1) -> xarray.DataArray:
+    """Mean of the lowest share alpha of the rewards gathered in each run: (policy, run).
+
+    Raises
+    ------
+    ValueError
+        If the rewards were not recorded, or alpha is outside (0, 1).
+    """
+    rewards = _recorded(result, "rewards")
+    return rewards[..., 0].copy(data=risk.cvar(rewards.values, alpha)).drop_vars("step")
+
+
+def _recorded(result: xarray.Dataset, name: str) -> xarray.DataArray:
+    if name not in result:
+        raise ValueError(f"result must hold the {name}: simulate with record=({name!r},)")
+    return result[name].isel(problem=0, drop=True)
+
+
+def bend(steps: ArrayLike, curves: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where a curve bends: the least-squares fit of two lines that meet.
+
+    Parameters
+    ----------
+    steps : array_like, shape (n,)
+        Increasing, n >= 5.
+    curves : array_like, shape (..., n)
+
+    Returns
+    -------
+    at, before, after : ndarray, shape (...)
+        Step at which the lines meet (one of `steps`), and the two slopes.
+
+    Examples
+    --------
+    >>> at, before, after = bend(np.arange(10), np.minimum(np.arange(10), 4))
+    >>> int(at), round(float(before), 6), abs(round(float(after), 6))
+    (4, 1.0, 0.0)
+    """
+    steps, curves = _validate.finite_array("steps", steps), _validate.finite_array("curves", curves)
+    if steps.ndim != 1 or steps.size < 5 or not (np.diff(steps) > 0).all():
+        raise ValueError(f"steps must be at least 5 increasing numbers, got {steps}")
+    flat = curves.reshape(-1, steps.size).T
+    knots = steps[1:-1, None]
+    terms = [np.ones((knots.size, steps.size)), np.minimum(steps, knots), np.maximum(steps, knots)]
+    q, r = np.linalg.qr(np.stack(terms, axis=-1))
+    parts = q.transpose(0, 2, 1) @ flat  # (knot, term, curve)
+    explained = (parts**2).sum(axis=1)  # most explained is least squares left
+    best = first_least(-explained, tolerance=1e-12)
+    fits = np.linalg.solve(r[best], parts[best, :, np.arange(best.size)][..., None])[..., 0]
+    shape = curves.shape[:-1]
+    return tuple(x.reshape(shape) for x in (knots[best, 0], fits[:, 1], fits[:, 2]))
+
+
+@dataclass
+class _Evidence:
+    """Means over the runs, and over resamples of the runs that all policies share.
+
+    The rewards come from one tape, so the runs are resampled for all policies at once: every
+    difference below is a paired one. The first column is the sample itself.
+    """
+
+    names: list[str]
+    regret: np.ndarray  # (policy, 1 + resamples)
+    tail: np.ndarray
+    same: np.ndarray  # share of the pulls on which the policy plays MIN's arm
+    steps: np.ndarray
+    curves: np.ndarray  # (1 + resamples, checkpoint), the mean regret curve of ExpExp
+    tau: float
+
+    def of(self, title: str) -> np.ndarray:
+        return np.array([name.split("(")[0] == title for name in self.names])
+
+    def best(self, title: str) -> tuple[np.ndarray, np.ndarray]:
+        """Least regret and highest lower tail over the settings of one policy."""
+        mine = self.of(title)
+        return self.regret[mine].min(axis=0), self.tail[mine].max(axis=0)
+
+
+def _evidence(
+    result: xarray.Dataset,
+    mv_lcb: str,
+    kind: str,
+    alpha: float,
+    resamples: int,
+    seed: int,
+) -> _Evidence:
+    _validate.choice("mv_lcb", mv_lcb, _READINGS)
+    resamples = _validate.whole("resamples", resamples, 1)
+    names = _compared(result, mv_lcb)
+    runs = result.sizes["run"]
+    if runs < 2:
+        raise ValueError(f"result must hold at least 2 runs for an interval, got {runs}")
+    rng = np.random.default_rng(_validate.whole("seed", seed, 0))
+    # weights[b, run]: the share of the run in resample b; first the sample itself.
+    counts = rng.multinomial(runs, np.full(runs, 1 / runs), size=resamples)
+    weights = np.concatenate([np.ones((1, runs)), counts]) / runs
+
+    arms = _recorded(result, "arms").sel(policy=names)
+    same = (arms == arms.sel(policy="MIN")).mean("step")
+    curves = result[f"{kind}_regret"].isel(problem=0)
+    exploring = [name for name in names if name.startswith("ExpExp")]
+    horizon, k = result.attrs["horizon"], result.sizes["arm"]
+    return _Evidence(
+        names=names,
+        regret=_resampled(regrets(result, kind).sel(policy=names).values, weights),
+        tail=_resampled(lower_tails(result, alpha).sel(policy=names).values, weights),
+        same=_resampled(same.values, weights),
+        steps=result["checkpoint"].values,
+        curves=_resampled(curves.sel(policy=exploring).mean("policy").values.T, weights).T,
+        tau=policies.ExpExp().parameters(k, horizon)[1],
+    )
+
+
+def _resampled(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Weighted means over the runs, (row, run) and (resample, run) to (row, resample).
+
+    Every row is summed in the same order, so that equal rows stay equal; with ``@`` they would not.
+    """
+    return np.stack([(values * w).sum(axis=-1) for w in weights], axis=-1)
+
+
+def _compared(result: xarray.Dataset, mv_lcb: str) -> list[str]:
+    """Names of the policies of figure 4 with one reading of MV-LCB, if the result has them."""
+    chosen = (p for p in figure_4_policies() if getattr(p, "bonus", mv_lcb) == mv_lcb)
+    wanted = [policy.name for policy in chosen]
+    held = set(result["policy"].values.tolist())
+    for name in wanted:
+        if name not in held:
+            raise ValueError(f"result must hold the policies of figure 4, but {name!r} is missing")
+    return wanted
+
+
+def _change_with_c(e: _Evidence) -> np.ndarray:
+    """Largest change of MaRaB's lower tail from one C to another, at equal alpha."""
+    marab = [name for name in e.names if name.startswith("MaRaB")]
+    by_level: dict[str, list[np.ndarray]] = {}
+    for name in marab:
+        by_level.setdefault(name.split(",")[0], []).append(e.tail[e.names.index(name)])
+    return np.max([np.ptp(tails, axis=0) for tails in by_level.values()], axis=0)
+
+
+def statements(
+    result: xarray.Dataset,
+    *,
+    mv_lcb: str = "optimistic",
+    kind: str = "empirical",
+    alpha: float = 0.1,
+    margin: float = 0.05,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> Findings:
+    """Each statement of section 5.3 as a number with its interval.
+
+    Parameters
+    ----------
+    result : Dataset
+        Of `simulate` on the energy problem with `figure_4_policies`, with the rewards and arms
+        recorded, at least two runs, and at least 20 checkpoints.
+    mv_lcb : {"optimistic", "pessimistic", "printed"}
+        Which reading of MV-LCB, see `marab_lib.policies.MVLCB`.
+    kind : {"empirical", "theoretical"}
+        Which regret.
+    alpha : float
+        The lower tail is the lowest share alpha of the rewards of a run; its mean is the measure
+        of risk avoidance.
+    margin : float
+        What "slight", "same" and "flat" mean: less than this share of the regret of uniform play
+        (UCB with the largest C), of the range of the lower tails (without MV-LCB's, which depend
+        on its reading), of the first slope, of the length of the exploration.
+    confidence : float
+        Of the percentile intervals, in (0, 1).
+    resamples, seed : int
+        Of the bootstrap over runs, the same runs for all policies.
+
+    Returns
+    -------
+    Findings
+        By key; ``frame()`` shows them as a table.
+
+    Raises
+    ------
+    ValueError
+        If the result lacks a policy, the rewards or the arms, or an argument is out of range.
+
+    Examples
+    --------
+    >>> from marab_lib import problems, simulate
+    >>> result = simulate(problems.energy(), figure_4_policies(), 400, runs=10, seed=1,
+    ...                   record=("rewards", "arms"))
+    >>> print(statements(result)["MV-LCB regret"].rule)
+    > 0
+    """
+
+    e = _evidence(result, mv_lcb, kind, alpha, resamples, seed)
+    found = Findings(confidence)
+    ucb, mv, marab = e.of("UCB"), e.of("MV-LCB"), e.of("MaRaB")
+    uniform = e.regret[e.names.index("UCB(C=1000)")]
+    span = np.ptp(e.tail[~mv], axis=0)
+    ucb_regret = e.regret[ucb].min(axis=0)
+    ucb_tail = np.take_along_axis(e.tail[ucb], first_least(e.regret[ucb])[None], axis=0)[0]
+    tuned = np.array([e.best(title) for title in ("UCB", "ExpExp", "MaRaB", "MIN")])
+
+    value = e.regret[~ucb].min(axis=0) - ucb_regret
+    found.add("UCB least", "least regret of all others - UCB's at its best C", value, Above(0))
+
+    mv_regret, mv_tail = e.best("MV-LCB")
+    text = "MV-LCB's least regret - the largest of the others at their best"
+    found.add("MV-LCB regret", text, mv_regret - tuned[:, 0].max(axis=0), Above(0))
+    text = "MV-LCB's least regret - the largest of all others at any setting"
+    found.add("MV-LCB regret, all", text, mv_regret - e.regret[~mv].max(axis=0), Above(0))
+    text = "lowest tail of the others at their best - MV-LCB's best"
+    found.add("MV-LCB tail", text, tuned[:, 1].min(axis=0) - mv_tail, Above(0))
+    text = "lowest tail of all others at any setting - MV-LCB's best"
+    found.add("MV-LCB tail, all", text, e.tail[~mv].min(axis=0) - mv_tail, Above(0))
+
+    at, before, after = bend(e.steps, e.curves)
+    text = "distance of ExpExp's bend from the end of its exploration, as a share"
+    found.add("ExpExp bend", text, abs(at / e.tau - 1), Below(margin))
+    found.add("ExpExp flat", "its slope after the bend / before", after / before, Below(margin))
+
+    marab_tails = e.tail[marab]
+    text = "MaRaB's tail at its best - UCB's at the C of least regret"
+    found.add("MaRaB tail", text, marab_tails.max(axis=0) - ucb_tail, Above(0))
+    text = "MaRaB's tail at its worst - UCB's at the C of least regret"
+    found.add("MaRaB tail, all", text, marab_tails.min(axis=0) - ucb_tail, Above(0))
+    text = "MaRaB's worst tail - the best of ExpExp and MV-LCB"
+    rivals = np.maximum(e.best("ExpExp")[1], mv_tail)
+    found.add("MaRaB over rivals", text, marab_tails.min(axis=0) - rivals, Above(0))
+    text = "largest change of MaRaB's tail with C, as a share of the range"
+    found.add("MaRaB any C", text, _change_with_c(e) / span, Below(margin))
+
+    smallest = np.array(["alpha=0.001" in name for name in e.names])
+    minimum = e.names.index("MIN")
+    text = "tails of MIN and MaRaB (.1%) apart, as a share of the range"
+    apart = abs(e.tail[smallest] - e.tail[minimum]).max(axis=0)
+    found.add("MIN tail", text, apart / span, Below(margin))
+    text = "regrets of MIN and MaRaB (.1%) apart, as a share of uniform play's"
+    apart = abs(e.regret[smallest] - e.regret[minimum]).max(axis=0)
+    found.add("MIN regret", text, apart / uniform, Below(margin))
+    text = "share of pulls on which MaRaB (.1%) plays MIN's arm"
+    found.add("MIN pulls", text, e.same[smallest].min(axis=0), Above(1 - margin))
+
+    increase = e.regret[marab] - ucb_regret
+    text = "MaRaB's regret at its best - UCB's at its best"
+    found.add("increase", text, increase.min(axis=0), Above(0))
+    text = "MaRaB's regret at its best - UCB's, as a share of uniform play's"
+    found.add("increase slight", text, increase.min(axis=0) / uniform, Below(margin))
+    text = "MaRaB's regret at its worst - UCB's, as a share of uniform play's"
+    found.add("increase slight, all", text, increase.max(axis=0) / uniform, Below(margin))
+    return found
+
+
+HOURS_A_YEAR = 8760  # MWh a year too, since the mean demand is 1 MW
+
+
+def bills(
+    table: RewardTable,
+    result: xarray.Dataset,
+    *,
+    alpha: float = 0.1,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> pandas.DataFrame:
+    """What risk-awareness costs a year, and what it saves on the worst days.
+
+    Two questions: for who knows the table, the strategy that is best in mean against the one that
+    is best in CVaR; for who has to learn it, UCB at its best C against the others.
+
+    Parameters
+    ----------
+    table : RewardTable
+        The costs behind the rewards of `result`.
+    result : Dataset
+        Of `simulate` with `figure_4_policies`, rewards recorded, at least two runs.
+    alpha : float
+        The worst days are the share alpha of days on which a MWh served is dearest.
+    confidence : float
+        Of the intervals, in (0, 1).
+    resamples, seed : int
+        Of the bootstrap over the weeks of the table.
+
+    Returns
+    -------
+    DataFrame
+        In units of the price p of a MWh, for a mean demand of 1 MW: ``a year`` (8,760 MWh) and
+        ``worst day`` (24 MWh), with ``more a year`` and ``saved a worst day`` against the first
+        row of the same question, and their intervals: by weeks of the table where the table is
+        known, by runs (paired, one tape) where it is learned.
+    """
+    import pandas
+
+    confidence = _validate.number("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    best = table.best(alpha)
+    known = list(dict.fromkeys([best["mean"], best[f"CVaR {alpha:.0%}"], "idle"]))
+    rows = _known_bills(table, known, alpha, confidence, resamples, seed)
+    regret = regrets(result).mean("run").to_series()
+    ucb, exploring = (_least(regret, title) for title in ("UCB", "ExpExp"))
+    others = [name for name in regret.index if name.startswith(("MIN", "MaRaB"))]
+    rows += _learned_bills(table, result, [ucb, *others, exploring], alpha, confidence)
+    return pandas.DataFrame(rows).set_index(["table", "choice"])
+
+
+def _least(regret: pandas.Series, title: str) -> str:
+    """Name of the setting of a policy that has the least regret."""
+    settings = regret[regret.index.str.startswith(title)]
+    return str(settings.index[first_least(settings)])
+
+
+def _cost_of(unit_cost: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    """Cost of a year, and of one of the worst days, from unit costs along the last axis."""
+    return HOURS_A_YEAR * unit_cost.mean(axis=-1), -24 * np.asarray(risk.cvar(-unit_cost, alpha))
+
+
+def _bill(table: str, choice: str, costs, more, low, high) -> dict:
+    """A row; the pairs hold the year and the worst day, on which less is saved, not more."""
+    return {
+        "table": table,
+        "choice": choice,
+        "a year": costs[0],
+        "more a year": more[0],
+        "more low": low[0],
+        "more high": high[0],
+        "worst day": costs[1],
+        "saved a worst day": 0.0 - more[1],
+        "saved low": 0.0 - high[1],
+        "saved high": 0.0 - low[1],
+    }
+
+
+def _known_bills(table, names, alpha, confidence, resamples, seed) -> list[dict]:
+    """Strategies that are chosen once; neighbouring days are alike, so weeks are resampled."""
+    unit_cost = table.unit_cost[[table.names.index(name) for name in names]]
+    rng = np.random.default_rng(_validate.whole("seed", seed, 0))
+    weeks = np.array_split(np.arange(unit_cost.shape[1]), max(1, round(unit_cost.shape[1] / 7)))
+    samples = [np.arange(unit_cost.shape[1])]
+    for drawn in rng.integers(len(weeks), size=(resamples, len(weeks))):
+        samples.append(np.concatenate([weeks[i] for i in drawn]))
+    costs = np.array([_cost_of(unit_cost[:, days], alpha) for days in samples])
+    more = costs - costs[:, :, :1]
+    low, high = np.quantile(more[1:], [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    return [
+        _bill("known", name, costs[0, :, i], more[0, :, i], low[:, i], high[:, i])
+        for i, name in enumerate(names)
+    ]
+
+
+def _learned_bills(table, result, names, alpha, confidence) -> list[dict]:
+    from scipy import stats
+
+    rewards = _recorded(result, "rewards").sel(policy=names).values
+    costs = np.array(_cost_of(table.to_unit_cost(rewards), alpha))  # (2, policy, run)
+    more = costs - costs[:, :1]
+    runs = costs.shape[-1]
+    error = more.std(axis=-1, ddof=1) / np.sqrt(runs)
+    half = stats.t.ppf((1 + confidence) / 2, runs - 1) * error
+    costs, more = costs.mean(axis=-1), more.mean(axis=-1)
+    return [
+        _bill("learned", name, costs[:, i], more[:, i], (more - half)[:, i], (more + half)[:, i])
+        for i, name in enumerate(names)
+    ]

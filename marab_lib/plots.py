@@ -1,0 +1,322 @@
+"""What all figures share: the style, the look of a policy, and the common kinds of drawing.
+
+A policy keeps its colour, dash and marker everywhere, so that it can be told from the others
+without colour too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib.pyplot as plt
+import numpy as np
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter, NullLocator
+from scipy.optimize import isotonic_regression
+
+from .comparison import checked_table
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+
+__all__ = [
+    "comparison",
+    "curve",
+    "distribution",
+    "heat_map",
+    "label_ends",
+    "paired_differences",
+    "policy_style",
+    "printed_curve",
+    "regret_growth",
+    "shades",
+    "use_style",
+]
+
+
+COLORS = sns.color_palette("colorblind").as_hex()
+_STYLES = {
+    "UCB": (COLORS[0], "-", "o"),
+    "MIN": ("#000000", "--", "s"),
+    "MaRaB": (COLORS[3], "-.", "^"),
+    "MV-LCB": (COLORS[4], (0, (5, 1, 1, 1, 1, 1)), "D"),
+    "ExpExp": (COLORS[2], (0, (3, 1)), "v"),
+    "KL-UCB": (COLORS[5], (0, (1, 1)), "P"),
+    "eps-greedy": (COLORS[6], (0, (6, 2)), "X"),
+    "Thompson": (COLORS[1], (0, (4, 1, 1, 1)), "*"),
+    "B-CVTS": ("#0b3c6f", "-", "o"),
+    "M-CVTS": ("#1b7837", (0, (5, 1)), "P"),
+    "CVaR-UCB": ("#e08214", (0, (4, 1, 1, 1)), "v"),
+    "U-UCB": ("#7f3b08", (0, (1, 1)), "X"),
+    "MaRaBOUT": ("#b2182b", (0, (6, 2)), "s"),
+    "ETC": (COLORS[5], (0, (3, 1)), "<"),
+    "SuccElim": ("#8c6d31", (0, (2, 1)), ">"),
+    "RA-UCB": ("#7b3294", (0, (5, 1, 1, 1, 1, 1)), "D"),
+    "MVTS": ("#c51b7d", (0, (3, 2, 1, 2)), "d"),
+    "Bernoulli MVTS": ("#c51b7d", (0, (1, 2)), "d"),
+    "UCB-V": (COLORS[9], (0, (1, 2)), "p"),
+    "MOSS": ("#4393c3", (0, (7, 1, 2, 1)), "h"),
+    "NPTS": ("#35978f", (0, (2, 2)), "*"),
+}
+_OTHER = ("#777777", (0, (2, 2)), "h")
+
+
+def use_style() -> None:
+    """Set the project's style for all figures that follow, whatever the user's own settings."""
+    plt.style.use(["default", Path(__file__).with_name("marab.mplstyle")])
+
+
+def policy_style(name: str) -> dict[str, object]:
+    """Colour, dash and marker of a policy, by its title or its full name with parameters.
+
+    Examples
+    --------
+    >>> policy_style("MIN")["marker"], policy_style("MIN(ties=random)")["marker"]
+    ('s', 's')
+    """
+    color, dash, marker = _STYLES.get(name.split("(")[0], _OTHER)
+    return {"color": color, "linestyle": dash, "marker": marker}
+
+
+def curve(
+    axes: Axes,
+    x: np.ndarray,
+    mean: np.ndarray,
+    error: np.ndarray | None = None,
+    *,
+    label: str = "",
+    markers: int = 8,
+    **style: object,
+) -> Axes:
+    """A line with a band of two standard errors and a few markers along it.
+
+    Parameters
+    ----------
+    axes : Axes
+    x, mean, error : array_like, shape (n,)
+        Position, mean and its standard error (None draws no band).
+    label : str
+        For the legend.
+    markers : int
+        How many markers, spread evenly.
+    **style
+        For `Axes.plot`, such as `policy_style` of a policy.
+    """
+    x, mean = np.asarray(x), np.asarray(mean)
+    style = {"marker": "", "markevery": max(1, len(x) // markers)} | style
+    (line,) = axes.plot(x, mean, label=label, **style)
+    if error is not None:
+        band = 2 * np.asarray(error)
+        color = line.get_color()
+        axes.fill_between(x, mean - band, mean + band, color=color, alpha=0.18, linewidth=0)
+    return axes
+
+
+def printed_curve(axes: Axes, x: np.ndarray, y: np.ndarray, **style: object) -> Axes:
+    """A curve of the printed paper: hollow marks, thinned out, without a line."""
+    step = max(1, len(x) // 14)
+    look = {"color": "#444444", "marker": "o"} | style
+    axes.plot(
+        np.asarray(x)[::step],
+        np.asarray(y)[::step],
+        linestyle="",
+        markersize=3.6,
+        markerfacecolor="none",
+        markeredgewidth=0.9,
+        **look,
+    )
+    return axes
+
+
+def label_ends(axes: Axes, entries: Sequence[tuple[float, str, str]], gap: float = 0.036) -> Axes:
+    """Names to the right of the lines' ends, in the order of the lines.
+
+    Names that would overlap are moved apart, and as little as that takes.
+
+    Parameters
+    ----------
+    entries : sequence of (y, text, color)
+        Height of each end in data units.
+    gap : float
+        Least distance between two names, as a share of the axes' height.
+    """
+    low, high = axes.get_ylim()
+    entries = sorted(entries, key=lambda entry: entry[0])
+    ends = (np.array([y for y, _, _ in entries]) - low) / (high - low)
+    apart = gap * np.arange(len(entries))
+    places = isotonic_regression(ends - apart).x + apart
+    for end, place, (_, text, color) in zip(ends, places, entries, strict=True):
+        axes.annotate(
+            text,
+            xy=(1.0, end),
+            xytext=(1.035, place),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            fontsize=7.5,
+            va="center",
+            color=color,
+            arrowprops={"arrowstyle": "-", "color": color, "lw": 0.6, "shrinkA": 1, "shrinkB": 0},
+        )
+    return axes
+
+
+def heat_map(
+    axes: Axes, values: np.ndarray, errors: np.ndarray, rows: Sequence, columns: Sequence
+) -> Axes:
+    """A table of means and standard errors, coloured by the logarithm of the mean."""
+    text = np.array(
+        [
+            [f"{v:#.3g}\n±{e:.1g}" for v, e in zip(line, error, strict=True)]
+            for line, error in zip(values, errors, strict=True)
+        ]
+    )
+    sns.heatmap(
+        np.log10(values),
+        ax=axes,
+        annot=text,
+        fmt="",
+        cmap="cividis",
+        annot_kws={"fontsize": 6.5},
+        cbar_kws={"label": "$\\log_{10}$ of the regret"},
+        xticklabels=columns,
+        yticklabels=rows,
+    )
+    axes.tick_params(axis="y", rotation=0)
+    axes.grid(False)
+    return axes
+
+
+def shades(n: int) -> list[str]:
+    """n colours from dark to light in the order of a parameter, told apart in grey too."""
+    return [to_hex(color) for color in plt.get_cmap("viridis")(np.linspace(0, 0.88, n))]
+
+
+def distribution(
+    axes: Axes, values: np.ndarray, label: str, mark: float | None = None, bins: int = 40
+) -> Axes:
+    """Histogram of simulated values as shares, with a printed value as a dashed line."""
+    weights = np.full(len(values), 1 / len(values))
+    axes.hist(values, bins=bins, weights=weights, color=COLORS[0], alpha=0.75)
+    if mark is not None:
+        axes.axvline(mark, color="k", ls="--", lw=1, label=f"printed: {mark:.3f}")
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1))
+    axes.set(xlabel=label, ylabel="share")
+    return axes
+
+
+def regret_growth(
+    axes: Axes, mean: xarray.DataArray, error: xarray.DataArray, names: Sequence[str]
+) -> Axes:
+    """Regret against the number of pulls on log axes, with bands of two standard errors.
+
+    The band is that of the logarithm (standard error over mean), so that it stays above 0.
+
+    Parameters
+    ----------
+    axes : Axes
+    mean, error : DataArray with dimensions policy and checkpoint
+    names : sequence of str
+        Policies to draw, by name.
+    """
+    for name in names:
+        y, label = mean.sel(policy=name), name.split("(")[0]
+        style = policy_style(name) | {"markersize": 4, "lw": 1.1}
+        curve(axes, y.checkpoint, y, label=label, markers=4, **style)
+        width = np.exp(2 * error.sel(policy=name) / y)
+        band = axes.fill_between(y.checkpoint, y / width, y * width, color=style["color"])
+        band.set(alpha=0.2, linewidth=0)
+    axes.set(xscale="log", yscale="log", xlabel="pulls $t$")
+    return axes
+
+
+def _rows(axes: Axes, names: Sequence[str]) -> np.ndarray:
+    """One row a policy, the first on top."""
+    places = np.arange(len(names))[::-1]
+    axes.set_yticks(places, names, fontsize=7)
+    axes.set_ylim(-0.6, len(names) - 0.4)
+    return places
+
+
+def comparison(axes: Axes | Sequence[Axes], table: pandas.DataFrame) -> np.ndarray:
+    """Final regret of each policy with two standard errors, one panel a criterion.
+
+    The row of the reference, in `compare` the own policy, is shaded. The errors are those of each
+    policy alone: whether it beats another is for `paired_differences` to say.
+
+    Parameters
+    ----------
+    axes : Axes or sequence of Axes
+        As many as the table has criteria.
+    table : DataFrame of `compare` or `comparison.regret_table`
+
+    Returns
+    -------
+    ndarray of Axes
+    """
+    panels = np.ravel(np.asarray(axes))
+    checked_table(table, "criterion", "policy", "regret", "error", "reference")
+    parts = list(table.groupby("criterion", sort=False))
+    if panels.size != len(parts):
+        raise ValueError(f"axes must be {len(parts)}, one for each criterion, got {panels.size}")
+    for panel, (criterion, part) in zip(panels, parts, strict=True):
+        for place, row in zip(
+            _rows(panel, part["policy"].tolist()), part.itertuples(), strict=True
+        ):
+            style = policy_style(row.policy) | {"linestyle": ""}
+            if row.policy == row.reference:  # the own policy of `compare`
+                panel.axhline(place, color="0.92", lw=9, zorder=0)
+            panel.errorbar(row.regret, place, xerr=2 * row.error, capsize=2, ms=4.5, **style)
+        panel.set(title=criterion, xlabel="regret by this criterion")
+        if part["regret"].min() > 0:
+            panel.set_xscale("log")
+            few = part["regret"].max() > 200 * part["regret"].min()  # decades, or their parts too
+            panel.xaxis.set_major_locator(LogLocator(subs=(1.0,) if few else (1.0, 2.0, 5.0)))
+            panel.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+            panel.xaxis.set_minor_formatter(NullFormatter())
+    for panel in panels[1:]:
+        panel.tick_params(labelleft=False)
+    return panels
+
+
+def paired_differences(axes: Axes, table: pandas.DataFrame) -> Axes:
+    """Differences to the reference with their intervals, for one criterion of a `regret_table`."""
+    columns = ("criterion", "policy", "difference", "low", "high", "reference")
+    checked_table(table, *columns)
+    for column in ("criterion", "reference"):
+        if table[column].nunique() > 1:
+            raise ValueError(
+                f"table must have one {column}, got {table[column].unique().tolist()}: choose one "
+                f"by table[table.{column} == ...]"
+            )
+    reference = table["reference"].iloc[0]
+    others = table[table["policy"] != reference]
+    if others.empty:
+        raise ValueError(f"table must hold other policies than its reference {reference!r}")
+    for place, row in zip(_rows(axes, others["policy"].tolist()), others.itertuples(), strict=True):
+        style = policy_style(row.policy) | {"linestyle": ""}
+        axes.plot(row.difference, place, ms=4.5, **style)
+        axes.hlines(place, row.low, row.high, color=style["color"], lw=1.4)
+    axes.axvline(0, color="k", lw=0.8, ls=":")
+    _scale_both_signs(axes, others["difference"], others["low"].min(), others["high"].max())
+    axes.set_xlabel(f"regret less that of {reference.split('(')[0]}")
+    return axes
+
+
+def _scale_both_signs(axes: Axes, differences: pandas.Series, low: float, high: float) -> None:
+    """Linear up to the power of ten below the least difference, logarithmic beyond, few ticks."""
+    sizes = differences.abs()[differences != 0]
+    if sizes.empty:
+        return
+    first, last = (math.floor(math.log10(x)) for x in (sizes.min(), max(-low, high)))
+    axes.set_xscale("symlog", linthresh=10.0**first)
+    powers = 10.0 ** np.arange(last, first - 1, -math.ceil((last - first + 1) / 3))
+    ticks = np.concatenate([-powers, [0.0], powers])
+    axes.set_xticks(ticks[(ticks >= min(low, 0)) & (ticks <= max(high, 0))])
+    axes.xaxis.set_minor_locator(NullLocator())

@@ -1,0 +1,385 @@
+"""The policies of the paper and of its time: a short class each, with its parameters and index."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from .. import _validate
+from ..kernels.indices import bernoulli_entropy, bernoulli_upper_bound, keep_to_choice
+from ..kernels.jit import jit
+from ..kernels.random import (
+    next_beta,
+    next_binomial,
+    next_exponential,
+    next_gamma,
+    next_normal,
+    next_uniform,
+)
+from .base import Policy
+
+__all__ = [
+    "KLUCB",
+    "MIN",
+    "MVLCB",
+    "UCB",
+    "EpsilonGreedy",
+    "ExpExp",
+    "MaRaB",
+    "ThompsonSampling",
+    "next_beta",
+    "next_binomial",
+    "next_exponential",
+    "next_gamma",
+    "next_normal",
+    "next_uniform",
+]
+
+
+_CONSTANTS = ("outside", "inside")
+
+
+def _outside(C: float, constant: str) -> float:
+    """The factor before the square root."""
+    return C if constant == "outside" else math.sqrt(C)
+
+
+@jit()
+def _ucb(t, arms, state, params, memory, history):
+    bonus = params[0] * math.sqrt(math.log(t))
+    for a in arms:
+        a.index = a.mean + bonus * a.inv_sqrt_n
+
+
+@dataclass(frozen=True)
+class UCB(Policy):
+    """Upper confidence bound: plays argmax of mean + C sqrt(log(t) / n) (section 2.1).
+
+    Parameters
+    ----------
+    C : float
+        Weight of the exploration, >= 0. Default 1e-3, the value of figure 2; Auer et al. analyse
+        sqrt(2).
+    constant : {"outside", "inside"}
+        Where C stands: before the square root, as the paper has it (default), or under it, as
+        other authors write UCB. Under it, C acts as its own square root would outside.
+
+    References
+    ----------
+    Auer, Cesa-Bianchi and Fischer (2002), Finite-time analysis of the multiarmed bandit problem.
+    """
+
+    C: float = 1e-3
+    constant: str = field(default="outside", kw_only=True)
+    title = "UCB"
+    index_function = staticmethod(_ucb)
+
+    def _check(self) -> None:
+        self._check_number("C")
+        _validate.choice("constant", self.constant, _CONSTANTS)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (_outside(self.C, self.constant),)
+
+
+@jit()
+def _kl_ucb(t, arms, state, params, memory, history):
+    log_t = math.log(t)
+    bound = log_t
+    if params[0] > 0.0 and log_t > 1.0:
+        bound += params[0] * math.log(log_t)
+    last = state[0].last_arm
+    if last >= 0:  # the entropy of a mean changes only when its arm is pulled
+        memory[last] = bernoulli_entropy(arms[last].mean)
+    for i in range(arms.size):
+        a = arms[i]
+        a.index = bernoulli_upper_bound(a.mean, bound / a.n, memory[i])
+
+
+@dataclass(frozen=True)
+class KLUCB(Policy):
+    """KL-UCB: plays the largest q with n kl(mean, q) <= log(t) + c log(log(t)) (section 2.1).
+
+    kl is the Bernoulli divergence, valid for any rewards in [0, 1].
+
+    Parameters
+    ----------
+    c : float
+        Weight of the second term, >= 0. Default 0, as its authors advise in practice.
+
+    References
+    ----------
+    Garivier and Cappe (2011), The KL-UCB algorithm for bounded stochastic bandits and beyond.
+    """
+
+    c: float = 0.0
+    title = "KL-UCB"
+    support = (0.0, 1.0)
+    index_function = staticmethod(_kl_ucb)
+
+    def _check(self) -> None:
+        self._check_number("c")
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (self.c,)
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return n_arms
+
+
+@jit()
+def _epsilon_greedy(t, arms, state, params, memory, history):
+    best = 0
+    for i in range(arms.size):
+        arms[i].index = arms[i].mean
+        if arms[i].mean > arms[best].mean:
+            best = i
+    if next_uniform(state) < params[0]:
+        if params[1] == 1.0:  # any arm, the best one too
+            i = int(next_uniform(state) * arms.size)
+        else:
+            i = int(next_uniform(state) * (arms.size - 1))
+            i += i >= best
+        arms[i].index = math.inf
+
+
+@dataclass(frozen=True)
+class EpsilonGreedy(Policy):
+    """Epsilon-greedy: the best mean so far, but with probability epsilon another arm (section 2.1).
+
+    Parameters
+    ----------
+    eps : float
+        Share of exploration in [0, 1]. Default 0.1.
+    explore : {"others", "all"}
+        Explore among the other arms, as the paper words it (default), or among all.
+
+    Notes
+    -----
+    The arm left out while exploring is the one of lowest number among those with the best mean.
+    """
+
+    eps: float = 0.1
+    explore: str = field(default="others", kw_only=True)
+    title = "eps-greedy"
+    index_function = staticmethod(_epsilon_greedy)
+
+    def _check(self) -> None:
+        self._check_number("eps", 0, 1)
+        _validate.choice("explore", self.explore, ("others", "all"))
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (self.eps, float(self.explore == "all" or n_arms == 1))
+
+
+@jit()
+def _thompson(t, arms, state, params, memory, history):
+    last = state[0].last_arm
+    if last >= 0:  # a reward in (0, 1) counts as one toss of a coin with that probability
+        success = state[0].last_reward > next_uniform(state)
+        memory[2 * last + (0 if success else 1)] += 1.0
+    for i in range(arms.size):
+        arms[i].index = next_beta(state, 1.0 + memory[2 * i], 1.0 + memory[2 * i + 1])
+
+
+@dataclass(frozen=True)
+class ThompsonSampling(Policy):
+    """Thompson sampling with a uniform Beta prior on each arm's mean (section 1).
+
+    Rewards strictly between 0 and 1 are made binary by one Bernoulli toss each. No first pulls
+    are needed; ``first_pulls`` is "none" by default.
+
+    References
+    ----------
+    Agrawal and Goyal (2012), Analysis of Thompson sampling for the multi-armed bandit problem.
+    """
+
+    first_pulls: str = field(default="none", kw_only=True)
+    title = "Thompson"
+    ranks_unpulled = True
+    support = (0.0, 1.0)
+    index_function = staticmethod(_thompson)
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return 2 * n_arms
+
+
+@jit()
+def _min(t, arms, state, params, memory, history):
+    for a in arms:
+        a.index = a.min
+
+
+@dataclass(frozen=True)
+class MIN(Policy):
+    """MIN: plays the arm with the largest smallest reward so far (section 4)."""
+
+    title = "MIN"
+    ranks_unpulled = True
+    index_function = staticmethod(_min)
+
+
+@jit()
+def _marab(t, arms, state, params, memory, history):
+    bonus = params[0] * math.sqrt(math.log(state[0].tail_t))
+    for a in arms:
+        a.index = a.cvar - bonus * a.inv_sqrt_tail_n
+
+
+@jit()
+def _marab_quantile(t, arms, state, params, memory, history):
+    bonus = params[0] * math.sqrt(math.log(state[0].tail_t))
+    for a in arms:
+        a.index = a.tail_max - bonus * a.inv_sqrt_tail_n
+
+
+@dataclass(frozen=True)
+class MaRaB(Policy):
+    """MaRaB: plays argmax of CVaR - C sqrt(log(ceil(t alpha)) / ceil(alpha n)) (eqs. 1 and 2).
+
+    The CVaR of an arm is the mean of the ceil(alpha n) lowest of its n rewards, exact at every
+    step. While ceil(t alpha) = 1 the logarithm is 0 and C has no effect; with alpha <= 1/T this is
+    MIN for any C.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Risk level in (0, 1), read as a decimal (see `risk.exact_level`). Default 0.2 (figure 2).
+    C : float
+        Weight of the pessimistic bonus, >= 0. Default 1e-6 (figure 2).
+    share : {"ceil", "floor", "round"}
+        How alpha n and alpha t are made whole. The paper takes the ceiling.
+    estimator : {"cvar", "quantile"}
+        Mean of the tail, or its largest reward. The paper takes the mean.
+    constant : {"outside", "inside"}
+        Whether C stands before the square root, as in eq. 2 (default), or under it.
+    """
+
+    alpha: float | str | Fraction = 0.2
+    C: float = 1e-6
+    share: str = field(default="ceil", kw_only=True)
+    estimator: str = field(default="cvar", kw_only=True)
+    constant: str = field(default="outside", kw_only=True)
+    title = "MaRaB"
+
+    def identity(self) -> object:
+        return super().identity(), self.estimator
+
+    def _check(self) -> None:
+        self._check_level()
+        self._check_number("C")
+        _validate.choice("share", self.share, ("ceil", "floor", "round"))
+        _validate.choice("estimator", self.estimator, ("cvar", "quantile"))
+        _validate.choice("constant", self.constant, _CONSTANTS)
+
+    @property
+    def index_function(self) -> Callable:
+        return _marab if self.estimator == "cvar" else _marab_quantile
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (_outside(self.C, self.constant),)
+
+
+@jit()
+def _mv_lcb(t, arms, state, params, memory, history):
+    rho, bonus, sign = params[0], params[1], params[2]
+    for a in arms:
+        a.index = sign * (a.var - rho * a.mean + bonus * a.inv_sqrt_n)
+
+
+@dataclass(frozen=True)
+class MVLCB(Policy):
+    """MV-LCB: plays argmin of var - rho mean - (5 + rho) sqrt(log(1/delta) / (2 n)) (section 2.2).
+
+    Parameters
+    ----------
+    rho : float
+        Risk tolerance, >= 0. Default 2 (figure 2).
+    delta : float, optional
+        Confidence in (0, 1). Default 1 / T**2.
+    bonus : {"optimistic", "pessimistic", "printed"}
+        "optimistic": the rule above, that of Sani et al. (default). "pessimistic": the bonus is
+        added before the minimum is taken. "printed": the *maximum* of the rule above, as the
+        paper's text has it.
+
+    References
+    ----------
+    Sani, Lazaric and Munos (2012), Risk-aversion in multi-armed bandits.
+    """
+
+    rho: float = 2.0
+    delta: float | None = None
+    bonus: str = field(default="optimistic", kw_only=True)
+    title = "MV-LCB"
+    index_function = staticmethod(_mv_lcb)
+
+    def _check(self) -> None:
+        self._check_number("rho")
+        self._check_number("delta", 0, 1, open_low=True, open_high=True)
+        _validate.choice("bonus", self.bonus, ("optimistic", "pessimistic", "printed"))
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        log_inverse = 2 * math.log(horizon) if self.delta is None else -math.log(self.delta)
+        width = (5 + self.rho) * math.sqrt(log_inverse / 2)
+        bonus = width if self.bonus == "pessimistic" else -width
+        return (self.rho, bonus, 1.0 if self.bonus == "printed" else -1.0)
+
+
+@jit()
+def _exp_exp(t, arms, state, params, memory, history):
+    rho, tau = params[0], params[1]
+    if state[0].pulls < tau:  # explore: the arm that was pulled least
+        for a in arms:
+            a.index = -a.n
+    elif memory[0] == 0.0 or params[2] == 1.0:  # the best mean-variance, once or ever again
+        memory[0] = 1.0
+        for a in arms:
+            a.index = rho * a.mean - a.var
+    else:
+        keep_to_choice(arms, state, memory)
+
+
+@dataclass(frozen=True)
+class ExpExp(Policy):
+    """ExpExp: all arms in turn for tau pulls, then the arm of least var - rho mean (section 2.2).
+
+    Parameters
+    ----------
+    rho : float
+        Risk tolerance, >= 0. Default 2 (figure 2).
+    tau : float, optional
+        Number of pulls of the exploration, all arms together, in [K, T]; its whole part counts.
+        Default K (T / 14)**(2/3), or T where that is less.
+    exploit : {"fixed", "updated"}
+        After the exploration, keep to the arm that is best then (default), or choose anew before
+        each pull from all rewards so far.
+
+    References
+    ----------
+    Sani, Lazaric and Munos (2012), Risk-aversion in multi-armed bandits.
+    """
+
+    rho: float = 2.0
+    tau: float | None = None
+    exploit: str = field(default="fixed", kw_only=True)
+    title = "ExpExp"
+    ranks_unpulled = True
+    index_function = staticmethod(_exp_exp)
+
+    def _check(self) -> None:
+        self._check_number("rho")
+        self._check_number("tau", 1)
+        _validate.choice("exploit", self.exploit, ("fixed", "updated"))
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        tau = self.tau
+        if tau is None:
+            tau = min(horizon, max(n_arms, n_arms * (horizon / 14) ** (2 / 3)))
+        _validate.number("tau", tau, n_arms, horizon)
+        least = self.rounds * n_arms  # no choice counts before the forced pulls are over
+        return (self.rho, max(math.floor(tau), least), float(self.exploit == "updated"))
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return 1

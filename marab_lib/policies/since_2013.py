@@ -1,0 +1,933 @@
+"""Risk-aware policies published since 2013, and the references they are compared with.
+
+Each docstring gives the formula, its assumptions and its source; where a source leaves something
+open, disagrees with another or could not be read, it says so under Notes. Public as
+``marab_lib.policies.X``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import _validate, risk
+from ..kernels.dirichlet import (
+    LOW,
+    OWN,
+    draw_bounds,
+    draw_counted_mean,
+    memory_of_arm,
+    settle,
+    take_reward,
+)
+from ..kernels.indices import keep_to_choice
+from ..kernels.jit import jit
+from ..kernels.random import next_binomial_from, next_gamma, next_gamma_whole, next_normal
+from ..kernels.ranks import (
+    RANKED,
+    RUNS,
+    insert_reward,
+    rank_rewards,
+    trimmed_cvar,
+    trimmed_cvar_moved,
+    unrank_rewards,
+)
+from ..kernels.tails import split_cvar
+from .base import _LEAST_LEVEL, Policy, _number
+
+if TYPE_CHECKING:
+    from ..problems import Problem
+
+
+__all__ = [
+    "BCVTS",
+    "MCVTS",
+    "MOSS",
+    "MVTS",
+    "NPTS",
+    "RAUCB",
+    "UCBV",
+    "UUCB",
+    "BernoulliMVTS",
+    "CVaRUCB",
+    "ExploreThenCommit",
+    "MaRaBOUT",
+    "SuccessiveElimination",
+    "for_cvar",
+    "since_2013",
+]
+
+_UNIT = (0.0, 1.0)
+
+
+def _log_quotient(x: float, y: float) -> float:
+    """log(x / y); x / y itself may exceed all floats."""
+    return math.log(x / y) if x / y < math.inf else math.log(x) - math.log(y)
+
+
+def _check_values(policy: Policy, problem: Problem, values: Sequence[float]) -> None:
+    for arm in problem.arms:
+        if arm.atoms is None or not np.isin(arm.atoms, values).all():
+            raise ValueError(
+                f"problems: {policy.name} needs rewards among its values {values}, but "
+                f"{problem.name!r} has the arm {arm!r}"
+            )
+
+
+def _check_digits(policy: Policy, problem: Problem) -> None:
+    """Refuse an upper end beside which rewards cannot be told apart: its distances are summed."""
+    width = problem.essential_suprema.max() - problem.essential_infima.min()
+    step = np.spacing(abs(policy.upper))
+    if width > 0 and step > 1e-9 * width:
+        raise ValueError(
+            f"upper must be of the size of the rewards, got {policy.upper:g} for {policy.name}: at "
+            f"that size numbers are {step:.1g} apart, more than 1e-9 of the width {width:g} of the "
+            f"rewards of {problem.name!r}"
+        )
+
+
+# --- risk-neutral references --------------------------------------------------------------
+
+
+@jit()
+def _ucb_v(t, arms, state, params, memory, history):
+    log_t = params[0] * math.log(t)
+    for a in arms:
+        a.index = a.mean + math.sqrt(2.0 * a.var * log_t) * a.inv_sqrt_n + params[1] * log_t / a.n
+
+
+@dataclass(frozen=True)
+class UCBV(Policy):
+    """UCB-V: plays argmax of mean + sqrt(2 var E / n) + 3 c b E / n with E = zeta log(t).
+
+    b is the width of the support. Assumes rewards in a known interval; its aim is the mean.
+
+    Parameters
+    ----------
+    zeta : float
+        Weight of the logarithm, > 0. Default 1; the analysis asks for more than 1.
+    c : float
+        Weight of the third term, >= 0. Default 1.
+    support : (float, float)
+        Interval of the rewards. Default (0, 1).
+
+    References
+    ----------
+    Audibert, Munos and Szepesvari (2009), Exploration-exploitation tradeoff using variance
+    estimates in multi-armed bandits.
+    """
+
+    zeta: float = 1.0
+    c: float = 1.0
+    support: tuple[float, float] = field(default=_UNIT, kw_only=True)
+    title = "UCB-V"
+    index_function = staticmethod(_ucb_v)
+
+    def _check(self) -> None:
+        self._check_number("zeta", open_low=True)
+        self._check_number("c")
+        self._check_support()
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (self.zeta, 3 * self.c * (self.support[1] - self.support[0]))
+
+
+@jit()
+def _moss(t, arms, state, params, memory, history):
+    for a in arms:
+        a.index = a.mean + params[1] * math.sqrt(max(0.0, math.log(params[0] / a.n))) * a.inv_sqrt_n
+
+
+@dataclass(frozen=True)
+class MOSS(Policy):
+    """MOSS: plays argmax of mean + b sqrt(max(0, log(T / (K n))) / n); its aim is the mean.
+
+    Assumes a known horizon T, and rewards in a known interval of width b.
+
+    Parameters
+    ----------
+    support : (float, float)
+        Interval of the rewards. Default (0, 1).
+
+    Notes
+    -----
+    Some libraries put the current t for the horizon T; here it is T, as its authors have it.
+
+    References
+    ----------
+    Audibert and Bubeck (2010), Regret bounds and minimax policies under partial monitoring.
+    """
+
+    support: tuple[float, float] = field(default=_UNIT, kw_only=True)
+    title = "MOSS"
+    index_function = staticmethod(_moss)
+
+    def _check(self) -> None:
+        self._check_support()
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (horizon / n_arms, self.support[1] - self.support[0])
+
+
+# --- upper confidence bounds of a risk ----------------------------------------------------
+
+
+@jit()
+def _u_ucb(t, arms, state, params, memory, history):
+    bonus = params[1] * math.sqrt(math.log(t))
+    for a in arms:
+        a.index = split_cvar(a, params[0]) + bonus * a.inv_sqrt_n
+
+
+@dataclass(frozen=True)
+class UUCB(Policy):
+    """U-UCB for the CVaR: plays argmax of CVaR + (b / alpha) sqrt(c log(t) / n).
+
+    The CVaR is that of the empirical law (its lowest share alpha exactly, the last reward taken in
+    part). It moves by at most b / alpha times a change of the cdf, b being the width of the
+    support; hence the bonus. Assumes rewards in a known interval.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Risk level in (0, 1). Default 0.2.
+    c : float
+        Weight of the logarithm, >= 0. Default 1, the value in the comparison of Baudry et al.
+    support : (float, float)
+        Interval of the rewards. Default (0, 1).
+
+    Notes
+    -----
+    The rule of its authors is for any smooth enough criterion of the empirical law and leaves a
+    constant free; the form for the CVaR is that of the public code of Baudry et al. (2021), which
+    has the upper end of the support where we take its width b.
+
+    References
+    ----------
+    Cassel, Mannor and Zeevi (2018), A general approach to multi-armed bandits under risk criteria.
+    """
+
+    alpha: float | str | Fraction = 0.2
+    c: float = 1.0
+    support: tuple[float, float] = field(default=_UNIT, kw_only=True)
+    title = "U-UCB"
+    index_function = staticmethod(_u_ucb)
+
+    def _check(self) -> None:
+        self._check_level(_LEAST_LEVEL)
+        self._check_number("c")
+        self._check_support()
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        alpha = float(risk.exact_level(self.alpha))
+        return (alpha, (self.support[1] - self.support[0]) / alpha * math.sqrt(self.c))
+
+
+@jit()
+def _marabout(t, arms, state, params, memory, history):
+    bonus = params[1] * math.sqrt(params[2] * math.log(t) + params[3])
+    for a in arms:
+        a.index = split_cvar(a, params[0]) + bonus * a.inv_sqrt_n
+
+
+@dataclass(frozen=True)
+class MaRaBOUT(Policy):
+    """MaRaBOUT: plays argmax of CVaR + b sqrt(11 (C log(t) + beta log(3)) / (alpha n)).
+
+    Against MaRaB, the bonus is added, not subtracted, and the estimate of the CVaR takes exactly
+    the share alpha of the sample in place of ceil(alpha n) rewards. Assumes rewards in an interval
+    of width b.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Risk level in (0, 1). Default 0.2.
+    C : float
+        Weight of the logarithm, >= 0; the analysis asks for more than 2. Default 2.
+    beta : float
+        Weight of the constant term, in [0, 1]. Default 0.5.
+    support : (float, float)
+        Interval of the rewards. Default (0, 1).
+
+    Notes
+    -----
+    The thesis could not be read for this project. Formula and ranges of C and beta are those of a
+    public course project that refers to it, and that runs C = 1 and beta = 0.5 itself; b = 1 there.
+    They fit a known deviation bound of the estimated CVaR, 3 exp(-alpha n e**2 / (11 b**2)).
+
+    References
+    ----------
+    Galichet (2015), Contributions to multi-armed bandits: risk-awareness and sub-sampling for
+    linear contextual bandits (thesis). Wang and Gao (2010), Deviation inequalities for an estimator
+    of the conditional value-at-risk.
+    """
+
+    alpha: float | str | Fraction = 0.2
+    C: float = 2.0
+    beta: float = 0.5
+    support: tuple[float, float] = field(default=_UNIT, kw_only=True)
+    title = "MaRaBOUT"
+    index_function = staticmethod(_marabout)
+
+    def _check(self) -> None:
+        self._check_level(_LEAST_LEVEL)
+        self._check_number("C")
+        self._check_number("beta", 0, 1)
+        self._check_support()
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        alpha, width = float(risk.exact_level(self.alpha)), self.support[1] - self.support[0]
+        return (alpha, width * math.sqrt(11 / alpha), self.C, self.beta * math.log(3))
+
+
+_BAND = 8  # numbers of memory an arm of CVaR-UCB: sorted part, two boundaries, bound
+_BOUND = 7
+
+
+@jit()
+def _cvar_ucb(t, arms, state, params, memory, history):
+    alpha, half_log, top = params[0], params[1], params[2]
+    k, horizon, last = arms.size, state[0].horizon, state[0].last_arm
+    if last >= 0:  # the bound of an arm changes only when it is pulled
+        x, n = state[0].last_reward, arms[last].n
+        row = _BAND * k + last * horizon
+        part = memory[_BAND * last : _BAND * (last + 1)]
+        values, counts = memory[row : row + horizon], memory[row + k * horizon :]
+        insert_reward(part, values, counts, history[last], x)
+        cut = math.sqrt(half_log / n)
+        part[_BOUND] = top
+        if cut < 1.0:
+            needed = min(n, int((alpha + cut) * n) + 1)
+            rank_rewards(part, values, counts, history[last], needed)
+            if part[RUNS] == part[RANKED]:
+                part[_BOUND] = trimmed_cvar_moved(part, values, x, alpha, cut, top, part[3:_BOUND])
+                unrank_rewards(part, values, history[last], needed)
+            else:
+                part[_BOUND] = trimmed_cvar(part, values, counts, alpha, cut, top)
+    for i in range(k):
+        arms[i].index = memory[_BAND * i + _BOUND] if arms[i].n > 0 else math.inf
+
+
+@dataclass(frozen=True)
+class CVaRUCB(Policy):
+    """CVaR-UCB: plays the largest CVaR that a band around the empirical cdf allows.
+
+    With probability 1 - delta the cdf lies within e = sqrt(log(2 / delta) / (2 n)) of the empirical
+    one (Dvoretzky, Kiefer and Wolfowitz; constant of Massart). The most optimistic law moves the
+    lowest share e of the sample up to the upper end `upper` of the support.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Risk level in (0, 1). Default 0.2.
+    delta : float, optional
+        Confidence in (0, 1). Default 1 / T**2, as in the public code of Baudry et al. (2021).
+    upper : float
+        Every reward is at most this. Default 1. (The lower end plays no part.)
+
+    Notes
+    -----
+    Read from that code, which a second public code agrees with, and from abstracts, not from the
+    paper. The rule needs T: a band for each t is not offered.
+
+    References
+    ----------
+    Tamkin, Keramati, Dann and Brunskill (2019), Distributionally-aware exploration for CVaR
+    bandits. Massart (1990), The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality.
+    """
+
+    alpha: float | str | Fraction = 0.2
+    delta: float | None = None
+    upper: float = field(default=1.0, kw_only=True)
+    title = "CVaR-UCB"
+    ranks_unpulled = True
+    index_function = staticmethod(_cvar_ucb)
+    keeps_history = True
+    keeps_tails = False
+
+    def _check(self) -> None:
+        self._check_level(_LEAST_LEVEL)
+        self._check_number("delta", 0, 1, open_low=True, open_high=True)
+        self._check_number("upper", -math.inf)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return (-math.inf, self.upper)
+
+    def check_problem(self, problem: Problem) -> None:
+        super().check_problem(problem)
+        _check_digits(self, problem)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        delta = 1 / horizon**2 if self.delta is None else self.delta
+        return (float(risk.exact_level(self.alpha)), _log_quotient(2, delta) / 2, self.upper)
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return n_arms * (_BAND + 2 * horizon)
+
+
+@jit()
+def _log_lower_bound(log_p, bound):
+    """log(-log r) for the least r <= p with Bernoulli divergence kl(p, r) at most `bound`.
+
+    Halley's method for d = log(p / r), in which the divergence is convex; p may be less than any
+    float. Returns -inf for r = 1.
+    """
+    if bound <= 0.0:
+        return math.log(-log_p) if log_p < 0.0 else -math.inf
+    if log_p < -250.0 or bound > 1e20:  # d is bound / p, beside which log(p) is nothing
+        return math.log(bound) - log_p
+    if log_p >= 0.0:
+        return math.log(bound)
+    p, rest = math.exp(log_p), -math.expm1(log_p)
+    d = math.sqrt(2.0 * bound * rest / p)
+    for _ in range(50):
+        less = -math.expm1(-d)
+        left = rest + p * less  # 1 - r
+        slope, curvature = p * less / left, p * rest * (1.0 - less) / (left * left)
+        f = p * d - rest * math.log1p(p * less / rest) - bound
+        step = f / (slope - 0.5 * f * curvature / slope)
+        d -= step
+        # Cubic convergence: a step this small leaves an error below the last bit.
+        if abs(step) < 1e-5 * d:
+            break
+    return math.log(d - log_p)
+
+
+@jit()
+def _ra_ucb(t, arms, state, params, memory, history):
+    aversion, c, low, width = params[0], params[1], params[2], params[3]
+    k, last = arms.size, state[0].last_arm
+    if last >= 0:
+        # The sum of 1 - Y, as its largest term's logarithm and the sum over that term.
+        place = (state[0].last_reward - low) / width
+        if place < 1.0:
+            share = math.expm1(-aversion * (1.0 - place)) / math.expm1(-aversion)
+            log = math.log(share) - aversion * place
+            largest, total = memory[last], memory[k + last]
+            if total == 0.0:
+                memory[last], memory[k + last] = log, 1.0
+            elif log > largest:
+                memory[last], memory[k + last] = log, 1.0 + total * math.exp(largest - log)
+            else:
+                memory[k + last] += math.exp(log - largest)
+        if memory[k + last] > 0.0:
+            mean = math.log(memory[k + last] / arms[last].n)
+            memory[2 * k + last] = min(0.0, memory[last] + mean)
+    log_t = math.log(t)
+    bound = log_t
+    if c > 0.0 and log_t > 1.0:
+        bound += c * math.log(log_t)
+    for i in range(k):
+        n = arms[i].n
+        if memory[k + i] == 0.0:  # all rewards at the upper end, or none yet
+            arms[i].index = 1e300 if n > 0 else math.inf
+        else:
+            arms[i].index = _log_lower_bound(memory[2 * k + i], bound / n)
+
+
+@dataclass(frozen=True)
+class RAUCB(Policy):
+    """RA-UCB: plays the largest plausible entropic risk -(1/theta) log E exp(-theta X).
+
+    Y = (1 - exp(-theta (X - low))) / (1 - exp(-theta (high - low))) lies in [0, 1] and its mean m
+    tells the entropic risk: low - (1/theta) log(1 - (1 - exp(-theta (high - low))) m). The rule is
+    to play the arm for which this increasing function is largest at the largest m with
+    n kl(mean of Y, m) <= log(t) + c log(log(t)). Since that m is 1 in floating point for all arms
+    when theta is large, the index is log(-log(1 - m)), which increases with m too.
+
+    Parameters
+    ----------
+    theta : float
+        Risk aversion > 0, per unit of the reward; near 0 the aim is the mean, for large values the
+        minimum. Default 5.
+    c : float
+        Weight of the second term, >= 0. Default 0.
+    support : (float, float)
+        Interval of the rewards. Default (0, 1).
+
+    Notes
+    -----
+    The paper could not be read for this project, and what is said of it differs: its abstract
+    speaks of a coherent risk measure and of the cumulant generating function, Baudry et al. (2021)
+    of the entropic value at risk, others of the entropic risk, which is not coherent. We take the
+    last. As far as is known to us, RA-UCB is an upper confidence bound with a high-probability
+    bound of its regret. The bound used here, by the Bernoulli divergence of the transformed reward,
+    is our choice and is valid for any law on the interval.
+
+    References
+    ----------
+    Maillard (2013), Robust risk-averse stochastic multi-armed bandits. Garivier and Cappe (2011).
+    """
+
+    theta: float = 5.0
+    c: float = 0.0
+    support: tuple[float, float] = field(default=_UNIT, kw_only=True)
+    title = "RA-UCB"
+    ranks_unpulled = True
+    index_function = staticmethod(_ra_ucb)
+
+    def _check(self) -> None:
+        self._check_number("theta", open_low=True)
+        self._check_number("c")
+        self._check_support()
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        low, width = self.support[0], self.support[1] - self.support[0]
+        # Less aversion than the last bit of 1 is none: the aim is the mean.
+        return (max(self.theta * width, 1e-17), self.c, low, width)
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return 3 * n_arms
+
+
+# --- Thompson sampling --------------------------------------------------------------------
+
+
+@jit()
+def _b_cvts(t, arms, state, params, memory, history):
+    alpha, top, values_at, sums_at = params[0], params[1], int(params[2]), int(params[3])
+    size, last = memory.size // arms.size, state[0].last_arm
+    if last >= 0:
+        at, x = last * size, state[0].last_reward
+        take_reward(memory, at, at + values_at, at + sums_at, x, top)
+        memory[at + OWN] = max(alpha, 1.0 - alpha) ** arms[last].n
+    for i in range(arms.size):
+        # As many rewards share the lowest weight alpha as n uniform numbers fall below alpha.
+        at, lowest = i * size, 1 + arms[i].n
+        if alpha < 1.0:
+            none = memory[at + OWN]
+            lowest = 1 + next_binomial_from(state, arms[i].n, alpha, none)
+        draw_bounds(memory, at, at + values_at, at + sums_at, lowest, top, state)
+    settle(memory, arms.size, values_at, sums_at, top, state)
+    for i in range(arms.size):
+        arms[i].index = memory[i * size + LOW]
+
+
+class _Resampling(Policy):
+    """What B-CVTS and NPTS share."""
+
+    index_function = staticmethod(_b_cvts)
+    keeps_tails = False
+    ranks_unpulled = True
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return (-math.inf, self.upper)
+
+    def check_problem(self, problem: Problem) -> None:
+        super().check_problem(problem)
+        _check_digits(self, problem)
+
+    def _parameters(self, alpha: float, horizon: int) -> tuple[float, ...]:
+        values_at, _ = memory_of_arm(horizon)
+        return (alpha, self.upper, values_at, values_at + horizon)
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return n_arms * memory_of_arm(horizon)[1]
+
+
+@dataclass(frozen=True)
+class BCVTS(_Resampling):
+    """B-CVTS: plays the largest CVaR of randomly reweighted histories.
+
+    The rewards of an arm and the upper end `upper` of the support get weights from
+    Dirichlet(1, ..., 1), drawn anew for every arm at every pull; the index is the CVaR of that law.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Risk level in (0, 1). Default 0.2.
+    upper : float
+        Every reward is at most this. Default 1. (Its authors find that a prudent, too large value
+        costs little in the settings they consider.)
+
+    Notes
+    -----
+    The choices have the law of that rule, but cost far less than it says. (1) The sums of the
+    weights in the order of the rewards are sorted uniform numbers. So the number of rewards below
+    the quantile is J ~ Binomial(n, alpha), and given J the CVaR is the mean of the J + 1 lowest
+    rewards with weights Dirichlet(1, ..., 1): neither the total nor the other rewards are needed.
+    (2) The weights of equal rewards sum to one gamma number: an arm with few distinct values costs
+    as many draws as it has values. (3) So do those of a block of ranks; given the weights of all
+    blocks, the CVaR is known up to a sub-Gaussian rest. Blocks are split until these bounds settle
+    which arm wins. (1) and (2) are exact; a bound of (3) fails with probability 2**-52, as fine as
+    the random numbers are. What is *not* as in the rule is `index`: it is the lower bound.
+
+    References
+    ----------
+    Baudry, Gautron, Kaufmann and Maillard (2021), Optimal Thompson sampling strategies for
+    support-aware CVaR bandits, algorithm 2.
+    """
+
+    alpha: float | str | Fraction = 0.2
+    upper: float = field(default=1.0, kw_only=True)
+    title = "B-CVTS"
+
+    def _check(self) -> None:
+        self._check_level()
+        self._check_number("upper", -math.inf)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return self._parameters(float(risk.exact_level(self.alpha)), horizon)
+
+
+@dataclass(frozen=True)
+class NPTS(_Resampling):
+    """Non-parametric Thompson sampling: B-CVTS with alpha = 1, so that its aim is the mean.
+
+    Parameters
+    ----------
+    upper : float
+        Every reward is at most this. Default 1.
+
+    References
+    ----------
+    Riou and Honda (2020), Bandit algorithms based on Thompson sampling for bounded reward
+    distributions.
+    """
+
+    upper: float = field(default=1.0, kw_only=True)
+    title = "NPTS"
+
+    def _check(self) -> None:
+        self._check_number("upper", -math.inf)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return self._parameters(1.0, horizon)
+
+
+@jit()
+def _m_cvts(t, arms, state, params, memory, history):
+    alpha, values = params[0], params[1:]
+    width, last = values.size + 1, state[0].last_arm  # the counts of an arm, and what stands behind
+    common = max(alpha, 1.0 - alpha)
+    if state[0].pulls == 0:
+        memory[:] = 1.0  # the prior: each value once
+        for i in range(arms.size):
+            memory[i * width + values.size] = common ** (values.size - 1)
+    if last >= 0:
+        place = 0
+        for j in range(1, values.size):
+            place += state[0].last_reward >= values[j]
+        memory[last * width + place] += 1.0
+        memory[last * width + values.size] = common ** (arms[last].n + values.size - 1)
+    for i in range(arms.size):
+        n = arms[i].n + values.size - 1
+        lowest = 1 + next_binomial_from(state, n, alpha, memory[i * width + values.size])
+        arms[i].index = draw_counted_mean(memory, i * width, values, lowest, state)
+
+
+@dataclass(frozen=True)
+class MCVTS(Policy):
+    """M-CVTS: Thompson sampling of the CVaR for rewards of a known finite set of values.
+
+    The probabilities of an arm's values have a uniform prior; the index is the CVaR of a draw from
+    the posterior Dirichlet(1 + counts). The cost does not grow with t. No first pulls are needed;
+    ``first_pulls`` is "none" by default.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Risk level in (0, 1). Default 0.2.
+    values : sequence of float
+        All values that a reward can take. Default 0, 0.1, ..., 1.
+
+    References
+    ----------
+    Baudry, Gautron, Kaufmann and Maillard (2021), algorithm 1.
+    """
+
+    alpha: float | str | Fraction = 0.2
+    values: Sequence[float] = field(default=tuple(k / 10 for k in range(11)), kw_only=True)
+    first_pulls: str = field(default="none", kw_only=True)
+    title = "M-CVTS"
+    ranks_unpulled = True
+    index_function = staticmethod(_m_cvts)
+    keeps_tails = False
+
+    def _check(self) -> None:
+        self._check_level()
+        values = _validate.finite_array("values", self.values).ravel()
+        if values.size < 2 or np.unique(values).size < values.size:
+            raise ValueError(
+                f"values must be at least 2 different numbers, got {_validate.shown(self.values)}"
+            )
+        _number("values", abs(values).max())
+        object.__setattr__(self, "values", tuple(sorted(values.tolist())))
+
+    def check_problem(self, problem: Problem) -> None:
+        _check_values(self, problem, self.values)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (float(risk.exact_level(self.alpha)), *self.values)
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return n_arms * (len(self.values) + 1)
+
+
+@jit()
+def _mvts(t, arms, state, params, memory, history):
+    rho, scaled = params[0], params[1]
+    for a in arms:
+        if a.n == 0:
+            a.index = math.inf
+            continue
+        precision = next_gamma(state, 0.5 + 0.5 * a.n) / (0.5 + 0.5 * a.n * a.var)
+        spread = a.inv_sqrt_n
+        if scaled == 1.0:
+            spread /= math.sqrt(precision)
+        mean = a.mean + spread * next_normal(state)
+        a.index = rho * mean - 1.0 / precision
+
+
+@dataclass(frozen=True)
+class MVTS(Policy):
+    """MVTS: Thompson sampling of the mean-variance, plays argmax of rho m - 1 / tau.
+
+    tau ~ Gamma(1/2 + n/2, rate 1/2 + n var / 2) stands for the precision and m ~ N(mean, 1 / n) for
+    the mean. Made and analysed for Gaussian arms.
+
+    Parameters
+    ----------
+    rho : float
+        Risk tolerance, >= 0. Default 1.
+    spread : {"unit", "scaled"}
+        "unit": m has variance 1 / n, as its authors have it (default). "scaled": 1 / (n tau), the
+        conjugate posterior, far narrower for rewards in [0, 1].
+
+    Notes
+    -----
+    Read from public code after the paper and from its abstract. That code takes 1 / n for the
+    *standard deviation* of m; N(mean, 1 / n) in the field's notation gives the variance, as here.
+
+    References
+    ----------
+    Zhu and Tan (2020), Thompson sampling algorithms for mean-variance bandits.
+    """
+
+    rho: float = 1.0
+    spread: str = field(default="unit", kw_only=True)
+    title = "MVTS"
+    ranks_unpulled = True
+    index_function = staticmethod(_mvts)
+
+    def _check(self) -> None:
+        self._check_number("rho")
+        _validate.choice("spread", self.spread, ("unit", "scaled"))
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (self.rho, float(self.spread == "scaled"))
+
+
+@jit()
+def _bernoulli_mvts(t, arms, state, params, memory, history):
+    for a in arms:
+        successes = int(a.sum + 0.5)
+        x = next_gamma_whole(state, 1 + successes)
+        theta = x / (x + next_gamma_whole(state, 1 + a.n - successes))
+        a.index = theta * (params[0] - 1.0 + theta)
+
+
+@dataclass(frozen=True)
+class BernoulliMVTS(Policy):
+    """MVTS for Bernoulli arms: plays argmax of rho theta - theta (1 - theta).
+
+    theta, a draw from the posterior Beta(1 + successes, 1 + failures), stands for the mean; so the
+    variance is theta (1 - theta). Assumes rewards 0 or 1. No first pulls are needed;
+    ``first_pulls`` is "none" by default.
+
+    Parameters
+    ----------
+    rho : float
+        Risk tolerance, >= 0. Default 1, for which the index is theta**2.
+
+    References
+    ----------
+    Zhu and Tan (2020), Thompson sampling algorithms for mean-variance bandits.
+    """
+
+    rho: float = 1.0
+    first_pulls: str = field(default="none", kw_only=True)
+    title = "Bernoulli MVTS"
+    ranks_unpulled = True
+    index_function = staticmethod(_bernoulli_mvts)
+    keeps_tails = False
+
+    def _check(self) -> None:
+        self._check_number("rho")
+
+    def check_problem(self, problem: Problem) -> None:
+        _check_values(self, problem, (0.0, 1.0))
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (self.rho,)
+
+
+# --- explore first, or eliminate ----------------------------------------------------------
+
+
+@jit()
+def _explore_then_commit(t, arms, state, params, memory, history):
+    alpha, each = params[0], params[1]
+    if state[0].pulls < each * arms.size:
+        for a in arms:
+            a.index = -a.n
+        return
+    if memory[0] == 0.0:  # first pull after the exploration
+        memory[0] = 1.0
+        for a in arms:
+            a.index = split_cvar(a, alpha)
+        return
+    keep_to_choice(arms, state, memory)
+
+
+@dataclass(frozen=True)
+class ExploreThenCommit(Policy):
+    """Explore-then-commit on the CVaR: m pulls of each arm, then the arm of largest CVaR for good.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Risk level in (0, 1). Default 0.2.
+    m : int, optional
+        Pulls of each arm, with K m <= T. Default ceil((T / K)**(2/3)), the order that balances both
+        phases when nothing is known of the margins (our choice of constant).
+
+    References
+    ----------
+    Robbins (1952), Some aspects of the sequential design of experiments. Lattimore and Szepesvari
+    (2020), Bandit algorithms, chapter 6.
+    """
+
+    alpha: float | str | Fraction = 0.2
+    m: int | None = None
+    title = "ETC"
+    ranks_unpulled = True
+    index_function = staticmethod(_explore_then_commit)
+
+    def _check(self) -> None:
+        self._check_level(_LEAST_LEVEL)
+        if self.m is not None:
+            _validate.whole("m", self.m, 1)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        most = horizon // n_arms
+        m = min(most, math.ceil((horizon / n_arms) ** (2 / 3))) if self.m is None else self.m
+        m = max(_validate.whole("m", m, 1, most), self.rounds)
+        return (float(risk.exact_level(self.alpha)), m)
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return 1
+
+
+@jit()
+def _successive_elimination(t, arms, state, params, memory, history):
+    alpha, width = params[0], params[1]
+    best = -math.inf
+    for i in range(arms.size):
+        if memory[i] == 0.0:
+            if arms[i].n == 0:  # nothing can be said before all were pulled
+                best = -math.inf
+                break
+            best = max(best, split_cvar(arms[i], alpha) - width * arms[i].inv_sqrt_n)
+    for i in range(arms.size):
+        a = arms[i]
+        if memory[i] == 0.0 and a.n > 0:
+            memory[i] = split_cvar(a, alpha) + width * a.inv_sqrt_n < best
+        a.index = -a.n if memory[i] == 0.0 else -math.inf
+
+
+@dataclass(frozen=True)
+class SuccessiveElimination(Policy):
+    """Successive elimination on the CVaR: all remaining arms in turn, dropping the hopeless.
+
+    An arm is dropped when its CVaR + r is below the CVaR - r of another, with
+    r = (b / alpha) sqrt(log(2 K T / delta) / (2 n)) from the band of Dvoretzky, Kiefer, Wolfowitz
+    for all arms and counts at once. Assumes rewards in an interval of width b.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Risk level in (0, 1). Default 0.2.
+    delta : float, optional
+        Probability in (0, 1) that any band fails. Default 1 / T.
+    support : (float, float)
+        Interval of the rewards. Default (0, 1).
+
+    References
+    ----------
+    Even-Dar, Mannor and Mansour (2006), Action elimination and stopping conditions for the
+    multi-armed bandit and reinforcement learning problems (for the mean; the radius is ours).
+    """
+
+    alpha: float | str | Fraction = 0.2
+    delta: float | None = None
+    support: tuple[float, float] = field(default=_UNIT, kw_only=True)
+    title = "SuccElim"
+    ranks_unpulled = True
+    index_function = staticmethod(_successive_elimination)
+
+    def _check(self) -> None:
+        self._check_level(_LEAST_LEVEL)
+        self._check_number("delta", 0, 1, open_low=True, open_high=True)
+        self._check_support()
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        alpha = float(risk.exact_level(self.alpha))
+        delta = 1 / horizon if self.delta is None else self.delta
+        radius = math.sqrt(_log_quotient(2 * n_arms * horizon, delta) / 2)
+        return (alpha, (self.support[1] - self.support[0]) / alpha * radius)
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return n_arms
+
+
+KNOWLEDGE = {
+    "B-CVTS": "upper end",
+    "CVaR-UCB": "upper end, T",
+    "ETC": "T",
+    "M-CVTS": "all values",
+    "MOSS": "interval, T",
+    "NPTS": "upper end",
+    "SuccElim": "interval, T",
+} | dict.fromkeys(("KL-UCB", "MaRaBOUT", "RA-UCB", "Thompson", "U-UCB", "UCB-V"), "interval")
+
+
+def for_cvar(alpha: float | str | Fraction) -> list[Policy]:
+    """The policies of this module that aim at the CVaR of any rewards in [0, 1].
+
+    Examples
+    --------
+    >>> [policy.title for policy in for_cvar(0.1)]
+    ['B-CVTS', 'CVaR-UCB', 'U-UCB', 'MaRaBOUT', 'ETC', 'SuccElim']
+    """
+    makers = (BCVTS, CVaRUCB, UUCB, MaRaBOUT, ExploreThenCommit, SuccessiveElimination)
+    return [make(alpha) for make in makers]
+
+
+def since_2013(
+    alpha: float | str | Fraction = 0.1, rho: float = 1.0, theta: float = 5.0
+) -> list[Policy]:
+    """One of each policy of this module that plays any rewards in [0, 1], at its defaults.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Level of the policies that aim at the CVaR.
+    rho : float
+        Risk tolerance of the one that aims at the mean-variance.
+    theta : float
+        Risk aversion of the one that aims at the entropic risk.
+
+    Examples
+    --------
+    >>> len(since_2013()), since_2013(0.05)[0].name
+    (11, 'B-CVTS(alpha=0.05)')
+    """
+    return [*for_cvar(alpha), RAUCB(theta), MVTS(rho), UCBV(), MOSS(), NPTS()]

@@ -1,0 +1,1 @@
+"""What runs the notebooks: find, run, save and sweep, their outputs, the report, the commands."""

@@ -1,0 +1,264 @@
+"""The command line: list, run and save notebooks, sweep over parameters, reproduce, report."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+from . import notebooks, sweep
+from .notebooks import CellError, Notebook
+from .outputs import free_or_folder
+
+INTERRUPTED = 130  # exit status of a program that Ctrl-C ended
+UNREAD = 141  # and of one whose output nobody reads any more
+_NO_OPTION = "\0"  # before a negative number on its way through argparse
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    parser = _parser()
+    arguments = sys.argv[1:] if arguments is None else arguments
+    given = parser.parse_args(list(map(_no_option, arguments)))
+    try:
+        if getattr(given, "out", None):
+            free_or_folder("--out", given.out)
+        status = given.command(given)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # as of `list | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the last flush
+        return UNREAD
+    except (LookupError, ValueError, OSError) as error:
+        # The text of a LookupError may be in quotes.
+        said = error.args[0] if isinstance(error, LookupError) and error.args else error
+        print(f"{parser.prog}: {said}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\ninterrupted; what was finished before is kept", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _no_option(argument: str) -> str:
+    """Mark a negative number: argparse would take -1e-3 and -inf for options."""
+    if argument.startswith("-"):
+        with suppress(ValueError):
+            float(argument)
+            return _NO_OPTION + argument
+    return argument
+
+
+def _given(argument: str) -> str:
+    return argument.removeprefix(_NO_OPTION)
+
+
+def _folder(argument: str) -> Path:
+    if not argument:  # as a path it would be the current folder
+        raise argparse.ArgumentTypeError("must be the name of a folder, got ''")
+    return Path(argument)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m marab_lib", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(function: Callable, name: str, text: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=text, description=text)
+        command.set_defaults(command=function)
+        command.add_argument(
+            "--notebooks", type=_folder, default=notebooks.FOLDER, metavar="DIR",
+            help="folder of the notebooks (default: the project's)",
+        )  # fmt: skip
+        return command
+
+    command = add(_list, "list", "list the notebooks with paper section and run time")
+    command.add_argument("name", nargs="?", metavar="NAME", help="show this one's parameters")
+
+    command = add(_run, "run", "run one notebook; the saved one stays as it is")
+    _add_parameters(command)
+    _add_out(command, "out/runs", "folder for the notebook, figures and numbers")
+
+    command = add(_sweep, "sweep", "run one notebook over a grid; a second call goes on")
+    _add_parameters(command)
+    command.add_argument(
+        "-g", nargs="+", type=_given, action="append", default=[], metavar=("PARAMETER", "VALUE"),
+        help="values of a parameter, such as -g horizon 500 1000 2000; repeat it for a grid",
+    )  # fmt: skip
+    command.add_argument(
+        "--out", type=_folder, metavar="DIR",
+        help="folder for a folder a point and one table of all (default: out/sweeps/NAME)",
+    )  # fmt: skip
+
+    command = add(_reproduce, "reproduce", "run all notebooks in order")
+    command.add_argument("--scale", choices=("paper", "quick"), default="paper")
+    command.add_argument("--report", action="store_true", help="make the static site at the end")
+    _add_out(command, "out", "folder for notebooks, figures and numbers")
+
+    command = add(_report, "report", "make a static site of the notebooks that were run")
+    _add_out(command, "out", "folder with notebooks and numbers, and for report/")
+
+    command = add(_save, "save", "run from the defaults and save the outputs in the notebooks")
+    command.add_argument("names", nargs="*", metavar="NAME", help="which ones (default: all)")
+    _add_out(command, "out", "folder for a notebook that fails")
+    return parser
+
+
+def _add_parameters(command: argparse.ArgumentParser) -> None:
+    command.add_argument("name", metavar="NAME", help="its number, name or a part of the name")
+    command.add_argument(
+        "-p", nargs=2, type=_given, action="append", default=[], metavar=("PARAMETER", "VALUE"),
+        help='change a parameter, such as -p horizon 4000 or -p alphas "[0.01, 0.2]"',
+    )  # fmt: skip
+    command.add_argument("-y", metavar="YAML", default="{}", help="parameters as YAML")
+
+
+def _add_out(command: argparse.ArgumentParser, default: str, text: str) -> None:
+    command.add_argument(
+        "--out",
+        type=_folder,
+        default=Path(default),
+        metavar="DIR",
+        help=f"{text} (default: {default})",
+    )
+
+
+def _list(given: argparse.Namespace) -> int:
+    found = notebooks.find(given.notebooks)
+    if given.name:
+        picked = notebooks.pick(given.name, found)
+        print(f"{picked.name}: {picked.title}")
+        for parameter in picked.parameters().values():
+            print(f"  {parameter}")
+        return 0
+    width = max(len(notebook.name) for notebook in found)
+    for n in found:
+        time_needed = "" if math.isnan(n.minutes) else f"{n.minutes:g} min"
+        print(f"{n.name:{width}}  {n.section:>8}  {time_needed:>8}  {n.title}")
+    return 0
+
+
+def _run(given: argparse.Namespace) -> int:
+    notebook = notebooks.pick(given.name, notebooks.find(given.notebooks))
+    values = notebook.check({**_mapping(given.y), **dict(given.p)})
+
+    def run(bar: dict | bool) -> str:
+        return f"-> {notebooks.run(notebook, values, given.out, bar)}"
+
+    return min(1, _failures([_Job(notebook.name, notebook.cells, run)]))
+
+
+def _sweep(given: argparse.Namespace) -> int:
+    notebook = notebooks.pick(given.name, notebooks.find(given.notebooks))
+    out = given.out or free_or_folder("--out", Path("out", "sweeps", notebook.name))
+    names = [name for name, *_ in given.g]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"-g must have each parameter once, got {name!r} more than once")
+    fixed = {**_mapping(given.y), **dict(given.p)}
+    listed = sweep.points(notebook, {name: values for name, *values in given.g}, out, fixed)
+
+    def run(point: sweep.Point, bar: dict | bool) -> str:
+        if point.is_done():
+            return "done before"
+        point.run(bar)
+        return ""
+
+    try:
+        return min(1, _failures([_Job(p.name, notebook.cells, partial(run, p)) for p in listed]))
+    finally:  # also of an interrupted or partly failed sweep
+        table = sweep.gather(listed, out)
+        path, done = table.attrs["path"].resolve(), table.attrs["points"]
+        print(f"{len(table)} numbers of {notebook.name} are in {path}")
+        if done < len(listed):
+            print(f"only {done} of {len(listed)} points are done: sweep.csv waits for the others")
+
+
+def _mapping(text: str) -> dict[str, object]:
+    try:
+        values = yaml.safe_load(text)
+    except yaml.YAMLError:
+        values = None
+    if not isinstance(values, dict):
+        raise ValueError(f"-y must be a YAML mapping of parameters to values, got {text!r}")
+    return values
+
+
+def _reproduce(given: argparse.Namespace) -> int:
+    found = notebooks.find(given.notebooks)
+    quick = given.scale == "quick"
+    values = {n.name: n.check(n.quick) if quick else {} for n in found}
+    for notebook in found:  # before any is run
+        notebooks.places(notebook, given.out)
+
+    def run(notebook: Notebook, bar: dict | bool) -> str:
+        notebooks.run(notebook, values[notebook.name], given.out, bar)
+        return ""
+
+    failed = _failures([_Job(n.name, n.cells, partial(run, n)) for n in found])
+    if failed:
+        print(f"{failed} of {len(found)} notebooks failed")
+    if failed < len(found):
+        print(f"notebooks, figures and numbers are in {given.out.resolve()}")
+    return (_report(given) if given.report else 0) or min(1, failed)
+
+
+def _report(given: argparse.Namespace) -> int:
+    from . import report  # needs packages of its own
+
+    page, flaws = report.build(given.out, given.notebooks)
+    for flaw in flaws:
+        print(flaw, file=sys.stderr)
+    if not any((given.out / "notebooks").glob("*.ipynb")):
+        print(f"nothing was run in {given.out}: the report shows the saved notebooks")
+    print(f"report: {page.resolve()}")
+    return 0
+
+
+def _save(given: argparse.Namespace) -> int:
+    found = notebooks.find(given.notebooks)
+    if given.names:
+        found = [notebooks.pick(name, found) for name in given.names]
+
+    def run(notebook: Notebook, bar: dict | bool) -> str:
+        return "changed" if notebooks.save(notebook, given.out, bar) else "unchanged"
+
+    return min(1, _failures([_Job(n.name, n.cells, partial(run, n)) for n in found]))
+
+
+class _Job(NamedTuple):
+    """One run of a notebook, for `_failures`."""
+
+    name: str
+    cells: int
+    run: Callable[[dict | bool], str]  # gets options of the progress bar, says how it ended
+
+
+def _failures(jobs: list[_Job]) -> int:
+    """Do runs one after the other, a line each, also after one that fails; how many failed."""
+    terminal = sys.stderr.isatty() and sys.stdout.isatty()
+    width = max(len(job.name) for job in jobs)
+    failures = 0
+    for number, job in enumerate(jobs, 1):
+        label = f"[{number:2}/{len(jobs)}] {job.name:{width}}"
+        if not terminal:
+            print(label, end="  ", flush=True)
+        start, failure = time.perf_counter(), ""
+        try:
+            end = job.run({"desc": label, "leave": False} if terminal else False)
+        except (CellError, RuntimeError, OSError) as error:
+            end, failure = "FAILED", f"failed: {job.name}: {error}"
+            failures += 1
+        line = f"{job.cells:3} cells {time.perf_counter() - start:7.1f} s  {end}"
+        print(f"{label}  {line}" if terminal else line, flush=True)
+        if failure:  # at once: an interrupt may come before the last run
+            print(failure, file=sys.stderr, flush=True)
+    return failures

@@ -1,0 +1,384 @@
+"""The executed notebooks as a static site that needs no network, also when opened as files.
+
+Sphinx with MyST-NB makes the pages; it runs no notebook. MathJax comes from the Python package
+sphinx-mathjax-offline and is copied beside the pages.
+
+All text that is not the site's own goes through `_text` or `_code`, and HTML is no Markdown here: a
+parameter, a title or a key stays what it is.
+
+The verdicts and texts are those of the published run. So a page of a run with other parameters says
+at its top that its numbers are others.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import html
+import io
+import math
+import re
+import shutil
+import tempfile
+import warnings
+from collections.abc import Mapping
+from importlib import metadata, util
+from pathlib import Path
+
+import nbformat
+import pandas
+from papermill.exceptions import strip_color
+
+from ..paper.claims import count_verdicts
+from ..paper.verdicts import saved_verdicts
+from ..work.files import replace_folder_when_done
+from . import notebooks
+from .notebooks import Notebook, Parameter
+from .outputs import below, read_table
+
+__all__ = [
+    "build",
+]
+
+_NEEDED = ("sphinx", "myst_nb", "sphinx_book_theme", "sphinx-mathjax-offline")
+_MATHJAX = "tex-svg-full.js"
+_TITLE = "marab: risk-aware bandits, reproduced"
+_SETTINGS = {
+    "project": _TITLE,
+    "html_title": _TITLE,
+    "extensions": ["myst_nb"],
+    "html_theme": "sphinx_book_theme",
+    "html_theme_options": {
+        "show_navbar_depth": 2,
+        "show_toc_level": 2,
+        "navbar_persistent": [],
+        "footer_content_items": [],
+    },
+    "html_static_path": ["_static"],
+    "html_css_files": ["report.css"],
+    "html_show_copyright": False,
+    "html_show_sphinx": False,
+    "nb_execution_mode": "off",
+    "nb_merge_streams": True,
+    "nb_render_markdown_format": "myst",  # formulas in text that code has written
+    "nb_ipywidgets_js": {},  # would be loaded from elsewhere; static figures stand in
+    "myst_enable_extensions": ["amsmath", "dollarmath"],
+    "myst_heading_anchors": 3,
+    "myst_disable_syntax": ["html_block", "html_inline"],
+    "suppress_warnings": ["myst.header"],
+    # One script that holds all glyphs: browsers load no fonts for a page that is opened as a file.
+    "mathjax_path": _MATHJAX,
+    "mathjax3_config": {"options": {"enableMenu": False}},
+}
+_PUBLISHED = "As in the README; from the saved notebooks with their own parameters."
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_HEADING = re.compile(r"^# .*$", re.MULTILINE)
+_CSS = """\
+.bd-main .bd-content .bd-article-container { max-width: 65rem; }
+.cell_input pre, .cell_output pre { font-size: 0.8em; }
+.cell_output table { font-size: 0.85em; display: block; overflow-x: auto; width: fit-content; }
+.cell_output table { max-width: 100%; }
+.cell_output td, .cell_output th { padding: 0.15em 0.6em; }
+.cell_output img { max-width: 100%; }
+@media (max-width: 40rem) {  /* the list of notebooks: one below the other, without columns */
+  table:has(td:first-child a) thead { display: none; }
+  table:has(td:first-child a) :is(tbody, tr) { display: block; }
+  table:has(td:first-child a) :is(td, td p) { display: inline; border: 0; }
+  table:has(td:first-child a) td { padding: 0 0.8em 0 0; }
+  table:has(td:first-child a) td:first-child { display: block; }
+  table:has(td:first-child a) tr { padding: 0.5em; }
+}
+@media print {  /* nothing can be scrolled on paper */
+  pre { white-space: pre-wrap !important; overflow-wrap: anywhere; }
+  .pst-scrollable-table-container { overflow: visible !important; }
+  table, .cell_output table { display: table; width: auto; font-size: 0.65em; }
+  td, th { overflow-wrap: anywhere; }
+}
+"""
+_CAPTIONS = (r"\*\*Figure.*", r"\*(?![* ]).*")  # before the figure, and after it
+
+
+def build(out: Path, folder: Path = notebooks.FOLDER) -> tuple[Path, list[str]]:
+    """Make ``out/report`` from the notebooks that were run into ``out/notebooks``.
+
+    A notebook that was not run there is shown as it was saved; one that failed is shown with its
+    error, and the first page says so. The published verdicts come first, those of notebook 10 of
+    this run after them.
+
+    Parameters
+    ----------
+    out : Path
+        Where `notebooks.run` left its results.
+    folder : Path
+        The saved notebooks. Default: the project's.
+
+    Returns
+    -------
+    Path
+        The first page.
+    list of str
+        What Sphinx warns of, such as a link that leads nowhere.
+
+    Raises
+    ------
+    ValueError
+        If the packages of the extra ``report`` are not installed, or a notebook or the table of
+        claims cannot be read; the message names the file.
+    NotADirectoryError
+        If ``out/report`` is a file; ValueError if it is a link.
+    """
+    if missing := [name for name in _NEEDED if util.find_spec(name) is None]:
+        raise ValueError(
+            f"the report needs {', '.join(missing)}: install the extra 'report' of marab_lib"
+        )
+    shown = [_Page(notebook, out) for notebook in notebooks.find(folder)]
+    # The target first: a place that cannot be written to is seen before Sphinx has run.
+    with (
+        replace_folder_when_done(below(out, "report")) as part,
+        tempfile.TemporaryDirectory(prefix="marab-") as scratch,
+    ):
+        source, made = Path(scratch) / "source", Path(scratch) / "site"
+        _write_source(source, shown, out)
+        flaws = _run_sphinx(source, made, Path(scratch) / "doctrees")
+        shutil.copytree(made, part, dirs_exist_ok=True)
+    return out / "report" / "index.html", flaws
+
+
+class _Page:
+    """One notebook of the site: where it is taken from, and what to say of it."""
+
+    def __init__(self, notebook: Notebook, out: Path) -> None:
+        self.notebook = notebook
+        done = out / "notebooks" / notebook.path.name
+        failed = done.with_suffix(".failed.ipynb")
+        self.path, self.state = notebook.path, _Markdown("as saved")
+        if done.exists():
+            self.path, self.state = done, _Markdown("run anew")
+        if failed.exists():
+            self.path, self.state = failed, _Markdown("**failed**")
+        self.content = notebooks.read(self.path)
+        self._run = self.content.metadata.get("papermill") or {}
+
+    def changed(self) -> dict[str, object]:
+        """Parameters that are not at their defaults."""
+        return self._not_defaults(self._run.get("parameters") or {})
+
+    def _not_defaults(self, given: Mapping[str, object]) -> dict[str, object]:
+        known = self.notebook.parameters()
+        changed = {k: v for k, v in given.items() if k not in known or v != _default(known[k])}
+        changed.pop("output_dir", None)
+        return changed
+
+    def run_time(self) -> str:
+        """As measured, or else what the notebook says of itself."""
+        seconds = self._run.get("duration")
+        if isinstance(seconds, int | float):
+            return f"{seconds:.0f} s" if seconds < 99.5 else f"{seconds / 60:.1f} min"
+        minutes = self.notebook.minutes
+        return "" if math.isnan(minutes) else f"about {minutes:g} min"
+
+    def row(self) -> list[str]:
+        n = self.notebook
+        link = _Markdown(f"[{_text(n.title)}](notebooks/{n.name}.ipynb)")
+        return [link, n.section, self.run_time(), self.state, _listed(self.changed())]
+
+    def shown(self) -> nbformat.NotebookNode:
+        """The notebook, with a note below its title if its parameters are not the defaults."""
+        content = copy.deepcopy(self.content)
+        content.cells = [cell for cell in content.cells if not _is_of_papermill(cell)]
+        if not (changed := self.changed()):
+            return content
+        quick = changed == self._not_defaults(self.notebook.quick)
+        size = "a smaller run than" if quick else "another run than"
+        note = (
+            f"```{{warning}}\n**This is {size} the published one**, with {_listed(changed)}. Its "
+            "numbers and verdicts differ from the README's; the text, such as that under \"What we "
+            'learned", refers to the published run.\n```'
+        )
+        for cell in content.cells:
+            if cell.cell_type == "markdown" and _HEADING.search(cell.source):
+                cell.source = _HEADING.sub(lambda found: f"{found[0]}\n\n{note}", cell.source, 1)
+                return content
+        content.cells.insert(0, nbformat.v4.new_markdown_cell(note))
+        return content
+
+
+def _default(parameter: Parameter) -> object:
+    try:
+        return parameter.convert(ast.literal_eval(parameter.default))
+    except (ValueError, SyntaxError):  # no literal: it then counts as changed
+        return None
+
+
+def _is_of_papermill(cell: nbformat.NotebookNode) -> bool:
+    """Whether it is a sentence in HTML that papermill adds where a cell failed."""
+    return "papermill-error-cell-tag" in cell.metadata.get("tags", [])
+
+
+class _Markdown(str):
+    """A text that is Markdown already; `_table` takes any other as it stands."""
+
+
+def _text(value: object) -> str:
+    """Any text as Markdown that shows just this text, in one line."""
+    return _PUNCTUATION.sub(r"\\\1", " ".join(str(value).split()))
+
+
+def _code(text: str) -> str:
+    """Any text as Markdown for code, in one line."""
+    text = " ".join(text.split())
+    ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    pad = " " if "`" in text else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}"
+
+
+def _listed(changed: Mapping[str, object]) -> _Markdown:
+    return _Markdown(", ".join(_code(f"{name} = {value!r}") for name, value in changed.items()))
+
+
+# --- pages --------------------------------------------------------------------------------
+
+
+def _write_source(source: Path, shown: list[_Page], out: Path) -> None:
+    (source / "notebooks").mkdir(parents=True)
+    for page in shown:
+        nbformat.write(_described(page.shown()), source / "notebooks" / page.notebook.path.name)
+    (source / "_static").mkdir()
+    package = Path(util.find_spec("sphinx-mathjax-offline").origin).parent
+    shutil.copy(package / "static" / "mathjax" / _MATHJAX, source / "_static")
+    (source / "_static" / "report.css").write_text(_CSS, encoding="utf-8")
+    published, run = saved_verdicts(), _claims_of_run(out)
+    counts, claims = [_counts(published)], [_table(published.reset_index())]
+    if run is not None:
+        about = _about_run(shown, run, published)
+        counts += ["### Verdicts of this run", about, _counts(run)]
+        claims += ["## Verdicts of this run", about, _table(run.reset_index())]
+    page = "\n\n".join(["# All claims", "## Published verdicts", _PUBLISHED, *claims, ""])
+    (source / "claims.md").write_text(page, encoding="utf-8")
+    verdicts = "\n\n".join(["### Published verdicts", _PUBLISHED, *counts])
+    page = _first_page(shown, verdicts, len(published))
+    (source / "index.md").write_text(page, encoding="utf-8")
+
+
+def _described(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The notebook with an alternative text for each figure: its caption, without markup."""
+    described = copy.deepcopy(notebook)
+    for number, cell in enumerate(described.cells):
+        if cell.cell_type == "code":
+            text = _plain(_caption(described.cells, number))
+            cell.metadata["mystnb"] = {"image": {"alt": text}}
+    return described
+
+
+def _caption(cells: list[nbformat.NotebookNode], number: int) -> str:
+    """The caption of what a cell draws, or else the last paragraph before the cell."""
+    before, after = (
+        cells[place].source.split("\n\n")
+        if place in range(len(cells)) and cells[place].cell_type == "markdown"
+        else [""]
+        for place in (number - 1, number + 1)
+    )
+    for paragraph, pattern in zip((before[-1], after[0]), _CAPTIONS, strict=True):
+        if re.fullmatch(pattern, paragraph, re.DOTALL):
+            return paragraph
+    return before[-1] or "Figure"
+
+
+def _plain(markdown: str) -> str:
+    """Text without the marks of Markdown and LaTeX."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown)
+    text = re.sub(r"\\[,;! ]", " ", text)
+    return " ".join(re.sub(r"[*`$\\{}#]", "", text).split())
+
+
+def _first_page(shown: list[_Page], verdicts: str, n_claims: int) -> str:
+    columns = ["Notebook", "Section", "Run time", "Shown", "Parameters changed"]
+    names = "\n".join(f"notebooks/{page.notebook.name}" for page in shown)
+    packages = ("marab_lib", "numpy", "scipy", "numba", "pandas", "xarray", "matplotlib")
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
+    return f"""\
+# {_TITLE}
+
+Galichet, Sebag and Teytaud, *Exploration vs Exploitation vs Safety: Risk-Aware Multi-Armed
+Bandits* (ACML 2013), computed again.
+
+## What of the paper holds
+
+{verdicts}
+
+[All {n_claims} claims with their verdicts](claims.md)
+
+## Notebooks
+
+{_table(pandas.DataFrame([page.row() for page in shown], columns=columns))}
+
+Shown with {versions}.
+
+```{{toctree}}
+:hidden:
+
+claims
+{names}
+```
+"""
+
+
+def _claims_of_run(out: Path) -> pandas.DataFrame | None:
+    """The table of notebook 10 by key, if it was run."""
+    path = out / "numbers" / "10_claims.csv"
+    if not path.exists():
+        return None
+    table = read_table(path)
+    for name in ("key", "verdict"):
+        if name not in table:
+            columns = ", ".join(table.columns)
+            raise ValueError(f"{path} must have the columns key and verdict, got {columns}")
+    return table.set_index("key")
+
+
+def _about_run(shown: list[_Page], run: pandas.DataFrame, published: pandas.DataFrame) -> str:
+    """Where the verdicts of the run come from, and which are not the published ones."""
+    changed = ", ".join(_listed(p.changed()) for p in shown if p.notebook.name.startswith("10"))
+    text = "As computed by notebook 10 in this run"
+    text += f", with other parameters than its own: {changed}." if changed else "."
+    other = run.index[run["verdict"] != published["verdict"].reindex(run.index)]
+    if other.empty:
+        return f"{text} No verdict differs from the published one."
+    return f"{text} Not as published: {', '.join(map(_text, other))}."
+
+
+def _counts(verdicts: pandas.DataFrame) -> str:
+    return _table(count_verdicts(verdicts).rename_axis("section").reset_index())
+
+
+def _table(table: pandas.DataFrame) -> str:
+    """A Markdown table."""
+    columns = list(map(_text, table.columns))
+    rows = [list(map(_cell, row)) for row in table.to_numpy()]
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(value: object) -> str:
+    return value.replace("|", "\\|") if isinstance(value, _Markdown) else _text(value)
+
+
+def _escape_for_theme(app, pagename: str, template: str, context: dict, doctree) -> None:
+    """The theme puts a page's title into the page as it is."""
+    context["pagetitle"] = html.escape(context.get("pagetitle", ""))
+
+
+def _run_sphinx(source: Path, target: Path, doctrees: Path) -> list[str]:
+    from sphinx.application import Sphinx
+    from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+    found = io.StringIO()
+    with warnings.catch_warnings(), patch_docutils(), docutils_namespace():
+        warnings.simplefilter("ignore")  # of deprecations, between Sphinx and the theme
+        app = Sphinx(
+            source, None, target, doctrees, "html", _SETTINGS,
+            status=None, warning=found, freshenv=True,
+        )  # fmt: skip
+        app.connect("html-page-context", _escape_for_theme, priority=900)  # after the theme's own
+        app.build()
+    return strip_color(found.getvalue()).replace(f"{source}/", "").splitlines()

@@ -1,0 +1,108 @@
+"""The work of a simulation: what all tasks share, and how it is cut into tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arms import stream_key
+from ..kernels.jit import source_digest
+from ..policies import Policy
+from ..problems import Problem
+from ..work.store import fingerprint
+from ..work.threads import Arrays
+
+if TYPE_CHECKING:
+    pass
+
+
+_STEPS_A_TASK = 400_000  # about 50 ms: short enough to interrupt, long enough to spread
+_STEPS_A_COARSE_TASK = 1_000_000  # a tenth of a second to five, for a cluster or a file
+_USUAL_ARMS = 20  # with more, a task has fewer steps: a step looks at all arms
+
+
+# --- work ---------------------------------------------------------------------------------
+
+
+def _streams(problems: list[Problem]) -> list[tuple[int, ...]]:
+    """Which tape each problem reads: its own, or that of its place in the list."""
+    return [p.stream if p.stream is not None else (i,) for i, p in enumerate(problems)]
+
+
+@dataclass
+class Setting:
+    """All that the tasks share: the problems as arrays, and how long and how often to play."""
+
+    kinds: np.ndarray
+    starts: np.ndarray
+    sizes: np.ndarray
+    laws: np.ndarray  # the parameters of all laws in one line
+    keys: np.ndarray
+    means: np.ndarray
+    horizon: int
+    runs: int
+    steps: np.ndarray
+    record: tuple[str, ...]
+
+    @classmethod
+    def of(cls, problems, seed, horizon, runs, steps, record) -> Setting:
+        parts = [problem.encode() for problem in problems]
+        offsets = np.cumsum([0] + [part[3].size for part in parts[:-1]])
+        return cls(
+            kinds=np.stack([part[0] for part in parts]),
+            starts=np.stack([part[1] + at for part, at in zip(parts, offsets, strict=True)]),
+            sizes=np.stack([part[2] for part in parts]),
+            laws=np.concatenate([part[3] for part in parts]),
+            keys=np.stack([stream_key(seed, stream) for stream in _streams(problems)]),
+            means=np.stack([problem.means for problem in problems]),
+            horizon=horizon,
+            runs=runs,
+            steps=steps,
+            record=record,
+        )
+
+    def fingerprint(self) -> str:
+        """Digest of the setting, of the versions and of the compiled code."""
+        return fingerprint(source_digest(), sorted(versions().items()), *vars(self).values())
+
+
+Task = tuple[Policy, tuple[float, ...], int, int]
+
+
+def task_size(horizon: int, k: int, coarse: bool) -> int:
+    """How many (problem, run) pairs a task has."""
+    steps = _STEPS_A_COARSE_TASK if coarse else _STEPS_A_TASK
+    return max(1, steps * _USUAL_ARMS // (horizon * max(k, _USUAL_ARMS)))
+
+
+def cut_into_tasks(policies, parameters, n_pairs: int, size: int) -> list[Task]:
+    """Every policy on every range of (problem, run) pairs."""
+    return [
+        (policy, params, begin, min(begin + size, n_pairs))
+        for policy, params in zip(policies, parameters, strict=True)
+        for begin in range(0, n_pairs, size)
+    ]
+
+
+def empty_arrays(n_rows: int, k: int, setting: Setting) -> Arrays:
+    """Room for the result of that many pairs, one row each."""
+    n_steps = setting.steps.size
+    arrays = {
+        "theoretical_regret": np.empty((n_rows, n_steps)),
+        "empirical_regret": np.empty((n_rows, n_steps)),
+        "pulls": np.empty((n_rows, k), dtype=np.int32),
+    }
+    if "rewards" in setting.record:
+        arrays["rewards"] = np.empty((n_rows, setting.horizon))
+    if "arms" in setting.record:
+        arrays["arms"] = np.empty((n_rows, setting.horizon), dtype=np.int16)
+    if "pulls" in setting.record:
+        arrays["checkpoint_pulls"] = np.empty((n_rows, n_steps, k), dtype=np.int32)
+    return arrays
+
+
+def versions() -> dict[str, str]:
+    return {name: metadata.version(name) for name in ("marab_lib", "numpy", "numba", "xarray")}

@@ -1,0 +1,187 @@
+"""An estimate with its interval: what every statement comes down to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _validate
+from ._rounding import order
+from .bounds._arguments import plain
+
+__all__ = [
+    "LEVEL",
+    "Estimate",
+    "interval_coverage",
+    "proportion_interval",
+]
+
+LEVEL = 0.95  # of every interval, unless said otherwise
+
+
+def _without_rounding(x: float, *targets: float) -> float:
+    """The first of the targets that x equals but for rounding, else x."""
+    return next((target for target in targets if order(x, target) == 0), x)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number and the interval that holds the true one in 95 of 100 repetitions.
+
+    An exact number has an interval of no width, and rounding gives it none: what differs from 0 or
+    from the value by less than `_rounding.TOLERANCE` is taken as equal to it.
+
+    Examples
+    --------
+    >>> print(Estimate(0.924, 0.916, 0.932))
+    0.924 (0.916 to 0.932)
+    >>> print(Estimate.exact(0))
+    0
+    """
+
+    value: float
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.value <= self.high:
+            raise ValueError(
+                f"value must lie in [low, high], got {self.value} in [{self.low}, {self.high}]"
+            )
+        value = _without_rounding(self.value, 0.0)
+        object.__setattr__(self, "value", value)
+        for end in ("low", "high"):
+            object.__setattr__(self, end, _without_rounding(getattr(self, end), value, 0.0))
+
+    def __str__(self) -> str:
+        value, low, high = (f"{x:.3g}" for x in (self.value, self.low, self.high))
+        return value if self.low == self.high else f"{value} ({low} to {high})"
+
+    @classmethod
+    def exact(cls, value: float) -> Estimate:
+        """A number without error, such as a count of exceptions to an identity."""
+        return cls(float(value), float(value), float(value))
+
+    @classmethod
+    def mean(cls, sample: ArrayLike) -> Estimate:
+        """Mean of independent values, with Student's interval."""
+        from scipy import stats
+
+        x = _validate.finite_array("sample", sample).ravel()
+        if x.size < 2:
+            raise ValueError(f"sample must hold at least 2 values, got {x.size}")
+        half = stats.t.ppf((1 + LEVEL) / 2, x.size - 1) * stats.sem(x)
+        return cls(float(x.mean()), float(x.mean() - half), float(x.mean() + half))
+
+    @classmethod
+    def proportion(cls, hits: ArrayLike) -> Estimate:
+        """Share of true values, with the exact interval of Clopper and Pearson."""
+        from scipy import stats
+
+        flags = np.asarray(hits, dtype=bool).ravel()
+        if not flags.size:
+            raise ValueError("hits must hold at least 1 value, got none")
+        interval = stats.binomtest(int(flags.sum()), flags.size).proportion_ci(LEVEL)
+        return cls(float(flags.mean()), float(interval.low), float(interval.high))
+
+    @classmethod
+    def bootstrap(
+        cls,
+        statistic: Callable[..., np.ndarray],
+        *samples: ArrayLike,
+        seed: int = 0,
+        resamples: int = 2000,
+    ) -> Estimate:
+        """A function of samples that were drawn together, with a percentile interval.
+
+        Parameters
+        ----------
+        statistic : callable
+            Takes arrays of shape (..., n), one a sample, and works along their last axis.
+        *samples : array_like, shape (..., n)
+            Repetitions along the last axis; they are resampled together.
+        """
+        arrays = [np.asarray(x, dtype=np.float64) for x in samples]
+        n = arrays[0].shape[-1]
+        value = float(statistic(*arrays))
+        rng = np.random.default_rng(seed)
+        values = []
+        for _ in range(resamples):
+            pick = rng.integers(n, size=n)
+            values.append(float(statistic(*(x[..., pick] for x in arrays))))
+        low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        return cls(value, float(min(low, value)), float(max(high, value)))
+
+
+_MOST_RUNS = 2**53  # a count up to this is exact as a float
+
+
+def proportion_interval(
+    successes: ArrayLike, runs: int, confidence: float = 0.95
+) -> tuple[np.ndarray, np.ndarray]:
+    """Clopper-Pearson interval of a probability from many counts at once.
+
+    The same as ``scipy.stats.binomtest(k, runs).proportion_ci(confidence)``, count by count.
+
+    Parameters
+    ----------
+    successes : array_like of int
+        In [0, runs].
+    runs : int
+        >= 1.
+    confidence : float
+        In (0, 1). Default 0.95.
+
+    Returns
+    -------
+    tuple of ndarray
+        Lower and upper ends, of the shape of `successes`.
+
+    References
+    ----------
+    Clopper and Pearson (1934), The use of confidence or fiducial limits.
+
+    Examples
+    --------
+    >>> low, high = proportion_interval([0, 5], 10)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.0, 0.187], [0.308, 0.813])
+    """
+    from scipy import stats
+
+    runs = _validate.whole("runs", runs, 1, _MOST_RUNS)
+    confidence = _validate.number("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    k = _validate.finite_array("successes", successes)
+    possible = (k >= 0) & (k <= runs) & (k == np.floor(k))
+    _validate.every(possible, f"successes must be in 0, ..., {runs}, got {{:g}}", k)
+    half = (1 - confidence) / 2
+    # The beta law needs positive shapes; the ends 0 and 1 are put in by hand.
+    low = stats.beta.ppf(half, np.maximum(k, 1), runs - k + 1)
+    high = stats.beta.isf(half, k + 1, np.maximum(runs - k, 1))
+    return np.where(k == 0, 0.0, low), np.where(k == runs, 1.0, high)
+
+
+def interval_coverage(p: ArrayLike, runs: int, confidence: float = 0.95) -> np.ndarray | float:
+    """Exact chance that `proportion_interval` of a binomial count holds the true probability p.
+
+    At least the confidence; more for p near 0 or 1, where few counts are possible.
+
+    Examples
+    --------
+    >>> round(interval_coverage(.5, 10), 4)
+    0.9785
+    """
+    from scipy import stats
+
+    p = _validate.finite_array("p", p)
+    _validate.every((p >= 0) & (p <= 1), "p must be in [0, 1], got {:g}", p)
+    runs = _validate.whole("runs", runs, 1, _MOST_RUNS)
+    _validate.fits_in_memory(f"the counts of {runs:,} runs", 80.0 * runs, "use fewer runs")
+    low, high = proportion_interval(np.arange(runs + 1), runs, confidence)
+    # The counts whose interval holds p are a range: the ends increase with the count.
+    first = np.searchsorted(high, p, side="left")
+    last = np.searchsorted(low, p, side="right") - 1
+    return plain(stats.binom.cdf(last, runs, p) - stats.binom.cdf(first - 1, runs, p))

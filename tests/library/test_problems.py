@@ -1,0 +1,227 @@
+"""Problem generators: the paper's numbers, the options of the readings, bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from marab_lib import Problem, arms, problems
+from marab_lib.paper import battery
+
+
+def test_proof_of_concept_has_the_printed_numbers():
+    problem = problems.proof_of_concept()
+    assert problem.n_arms == 20
+    assert problem.means[0] == 0.5
+    assert problem.essential_infima[0] == pytest.approx(0.499)
+    assert problem.means[-1] == pytest.approx(0.499)
+    assert problem.essential_suprema[-1] - problem.means[-1] == pytest.approx(0.5)
+    assert problem.best_arm == 0
+    # Section 5.1 wants Delta_a,i > Delta_mu,i and A >= 1 for all arms.
+    assert (problem.minimum_gaps[1:] > problem.mean_gaps[1:]).all()
+    assert (problem.lower_mass_constants >= 1 - 1e-12).all()
+
+
+def test_artificial_has_the_law_of_the_paper():
+    """KS and chi-square tests over 6,000 arms at 1e-4 each, 5 of them."""
+    listed = problems.artificial(300, 11)
+    laws = [law for problem in listed for law in problem._laws]
+    lower = np.concatenate([law.lower for law in laws])
+    weights = np.concatenate([law.weights for law in laws])
+    used = weights > 0
+    assert stats.kstest(lower, stats.uniform(0, 0.05).cdf).pvalue > 1e-4
+    assert stats.chisquare(np.bincount(used.sum(axis=1), minlength=5)[1:]).pvalue > 1e-4
+    means = np.concatenate([law.means for law in laws])[used]
+    scales = np.concatenate([law.scales for law in laws])[used]
+    assert stats.kstest(means, stats.uniform(0, 1).cdf).pvalue > 1e-4
+    assert stats.kstest(scales, stats.uniform(0.12, 0.38).cdf).pvalue > 1e-4
+    # Dirichlet(1, 1): the first of two weights is uniform.
+    two = weights[used.sum(axis=1) == 2][:, 0]
+    assert stats.kstest(two, stats.uniform(0, 1).cdf).pvalue > 1e-4
+    np.testing.assert_allclose(weights.sum(axis=1), 1)
+
+
+def test_artificial_readings_share_their_random_numbers():
+    base, variance, equal = (
+        problems.artificial(3, 5, **options)[2]._laws[0]
+        for options in ({}, {"spread_is": "variance"}, {"weights": "equal"})
+    )
+    np.testing.assert_allclose(variance.scales, np.sqrt(base.scales))
+    np.testing.assert_array_equal(equal.means, base.means)
+    assert set(np.round(equal.weights[equal.weights > 0] * 12)) <= {3, 4, 6, 12}
+    fewer = problems.artificial(3, 5, n_gaussians=(1, 2))[2]._laws[0]
+    np.testing.assert_array_equal(fewer.means, base.means[:, :2])
+    four = problems.artificial(3, 5, n_gaussians=4)[2]._laws[0]
+    assert (four.weights > 0).all()
+
+
+def test_truncation_of_components_keeps_their_weights():
+    whole = problems.artificial(2, 5)[1]._laws[0]
+    parts = problems.artificial(2, 5, truncation="components")[1]._laws[0]
+    np.testing.assert_allclose(parts._truncated_weights, whole.weights, atol=1e-12)
+
+
+def test_problems_do_not_depend_on_their_number():
+    few, many = problems.artificial(2, 9), problems.artificial(7, 9)
+    np.testing.assert_array_equal(few[1].means, many[1].means)
+    assert many[1].stream == (9, 1)
+
+
+def test_problem_of_mixed_arms():
+    law = arms.Uniform([0.0, 0.2], 1.0)
+    problem = Problem([law, arms.Bernoulli(0.9)], name="mixed")
+    assert problem.n_arms == 3
+    np.testing.assert_allclose(problem.means, [0.5, 0.6, 0.9])
+    np.testing.assert_allclose(problem.cvars(0.5), [0.25, 0.4, 0.8])
+    np.testing.assert_allclose(problem.mean_variances(1), problem.variances - problem.means)
+    np.testing.assert_allclose(problem.minimum_gaps, [0.2, 0.0, 0.2])
+    assert [type(arm).__name__ for arm in problem.arms] == ["Uniform", "Uniform", "Bernoulli"]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Problem([]), "arms must hold at least 2 arms, got 0"),
+        (lambda: Problem([arms.Bernoulli(0.1)]), "arms must hold at least 2 arms, got 1"),
+        (lambda: problems.proof_of_concept(n_arms=1), "n_arms must be a whole number >= 2, got 1"),
+        (
+            lambda: problems.proof_of_concept(a_star=0.5),
+            r"a_star must be a number in \(-inf, 0.5\)",
+        ),
+        (lambda: problems.proof_of_concept(delta_max=-1), "delta_max must be a number in"),
+        (lambda: problems.artificial(0, 1), "n_problems must be a whole number >= 1, got 0"),
+        (lambda: problems.artificial(1, -1), "seed must be a whole number >= 0, got -1"),
+        (lambda: problems.artificial(1, 1, n_gaussians=0), "n_gaussians must be a whole number"),
+        (
+            lambda: problems.artificial(1, 1, n_gaussians=(3, 2)),
+            "n_gaussians must be a whole number",
+        ),
+        (lambda: problems.artificial(1, 1, weights="x"), "weights must be one of 'dirichlet'"),
+        (lambda: problems.artificial(1, 1, spread_is="x"), "spread_is must be one of 'sd'"),
+        (lambda: problems.artificial(1, 1, spreads=(0, 1)), "spreads must be positive"),
+        (lambda: problems.artificial(1, 1, minima=(0, 1)), "minima must be below 1"),
+        (lambda: problems.artificial(1, 1, locations=(1, 0)), r"locations must be a number in \[1"),
+        (
+            lambda: problems.artificial(1, 1, minima=5),
+            r"minima must be a pair \(low, high\), got 5",
+        ),
+        (
+            lambda: problems.artificial(1, 1, minima=[(0, 1), 2, 3]),
+            r"minima must be a pair \(low, high\), got \[\(0, 1\), 2, 3\]",
+        ),
+        (
+            lambda: problems.artificial(1, 1, n_gaussians=[1, [2], 3]),
+            r"n_gaussians must be a whole number or a pair \(few, many\), got \[1, \[2\], 3\]",
+        ),
+        (
+            lambda: battery.problem([[1, 2], [1]]),
+            r"rewards must be numbers in rows of one length, got \[\[1, 2\], \[1\]\]",
+        ),
+        (lambda: battery.problem([1, 2]), r"rewards must have shape .*, got shape \(2,\)"),
+        (
+            lambda: problems.multinomial(1, 1, values=5),
+            r"values must list at least 2 increasing numbers, got shape \(\)",
+        ),
+    ],
+)
+def test_bad_input_is_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: problems.artificial(1, 1, minima=[(0, 1), 2]),
+            r"minima must be a number in \(-inf, inf\), got \(0, 1\)",
+        ),
+        (
+            lambda: problems.artificial(1, 1, n_gaussians=[1, [2]]),
+            r"n_gaussians must be a whole number >= 1, got \[2\]",
+        ),
+        (lambda: battery.problem([["a", "b"]]), "rewards must be numbers, got"),
+    ],
+)
+def test_ranges_of_no_numbers_are_named(make, message):
+    with pytest.raises(TypeError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("given", [0.5, [0.5, 0.6], [[0.1, 0.2], [0.3, 0.4]], "ab"])
+def test_arms_must_be_laws(given):
+    with pytest.raises(
+        TypeError,
+        match=r"arms must be reward laws of marab_lib\.arms \(Bernoulli, Beta, Discrete, "
+        r"Empirical, TruncatedGaussianMixture or Uniform; Empirical\(sample\) for data of your "
+        r"own\), got ",
+    ):
+        Problem(given)
+
+
+def test_the_laws_that_the_message_lists_are_all():
+    laws = set(arms.__all__) - {"RewardLaw", "make"}
+    assert laws == {name for name in laws if name in problems._LAWS}
+
+
+@pytest.mark.parametrize("stream", [5, "a", (-1,), (1.5,), (True,), ("a",), (10**400,)])
+def test_stream_must_be_whole_numbers(stream):
+    with pytest.raises((TypeError, ValueError), match="stream must be a tuple of whole numbers >="):
+        Problem(arms.Uniform([0, 0.1], 1), stream=stream)
+
+
+def test_stream_is_kept_as_a_tuple():
+    law = arms.Uniform([0, 0.1], 1)
+    assert Problem(law).stream is None
+    assert Problem(law, stream=[np.int64(3), 4]).stream == (3, 4)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: problems.artificial(10**10, 0),
+        lambda: problems.artificial(1, 0, n_gaussians=10**12),
+        lambda: problems.multinomial(10**10, 0),
+        lambda: problems.aligned_uniform(10**10, 0),
+    ],
+)
+def test_more_problems_than_memory_holds_are_refused(make):
+    with pytest.raises(MemoryError, match=r"problems of .* arms would take about [\d,.]+ GiB, but"):
+        make()
+
+
+def test_the_memory_of_problems_is_estimated():
+    """Against what Python counts at the widest point."""
+    import tracemalloc
+
+    estimates = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            problems._validate, "fits_in_memory", lambda what, size, advice: estimates.append(size)
+        )
+        for make in (problems.artificial, problems.multinomial, problems.aligned_uniform):
+            tracemalloc.start()
+            make(300, 0)
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert 0.8 * peak < estimates.pop() < 4 * peak
+
+
+def test_a_support_is_shown_with_enough_digits():
+    from marab_lib import policies
+
+    problem = Problem(arms.Uniform([0, 0], 1 + 2.3e-16))
+    with pytest.raises(ValueError, match=r"in \[0, 1\], but .* in \[0, 1.0000000000000002\]"):
+        policies.KLUCB().check_problem(problem)
+
+
+@pytest.mark.parametrize("given", [set(arms.Uniform([0, 0.1], 1)), {"a": arms.Bernoulli(0.1)}])
+def test_arms_need_an_order(given):
+    with pytest.raises(TypeError, match="arms must be a list of reward laws"):
+        Problem(given)
+
+
+def test_arms_of_a_proof_of_concept_are_bounded_by_memory():
+    with pytest.raises(MemoryError, match=r"n_arms: 1 problems of .* arms would take about"):
+        problems.proof_of_concept(n_arms=10**12)

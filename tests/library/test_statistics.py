@@ -1,0 +1,65 @@
+"""Intervals of estimates: their coverage, and what they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from marab_lib.statistics import Estimate
+
+
+def coverage(make, truth, repetitions=400):
+    rng = np.random.default_rng(1)
+    hits = [make(rng) for _ in range(repetitions)]
+    return np.mean([e.low <= truth <= e.high for e in hits])
+
+
+def test_intervals_cover_at_their_level():
+    """400 repetitions each: 95% is within 4 standard errors (0.044), error rate 6e-5."""
+    assert abs(coverage(lambda r: Estimate.mean(r.normal(2, 1, 12)), 2.0) - 0.95) < 0.044
+    assert coverage(lambda r: Estimate.proportion(r.random(50) < 0.3), 0.3) > 0.95 - 0.044
+    boot = coverage(
+        lambda r: Estimate.bootstrap(lambda x: x.mean(-1), r.normal(2, 1, 80), resamples=300), 2.0
+    )
+    assert abs(boot - 0.95) < 0.055  # a percentile interval of 80 values covers a little less
+
+
+def test_bootstrap_resamples_together():
+    """The ratio of a sample to itself has no spread; to another it has."""
+    rng = np.random.default_rng(0)
+    x, y = rng.random(30), rng.random(30)
+
+    def ratio(a, b):
+        return a.mean(-1) / b.mean(-1)
+
+    together = Estimate.bootstrap(ratio, x, x)
+    assert (together.low, together.high) == (1.0, 1.0)
+    apart = Estimate.bootstrap(ratio, x, y)
+    assert apart.low < apart.value < apart.high
+
+
+def test_text():
+    assert str(Estimate.exact(0)) == "0"
+    assert str(Estimate(0.5, 0.25, 0.75)) == "0.5 (0.25 to 0.75)"
+
+
+def test_rounding_makes_no_interval():
+    """0.1 + 0.2 is the float after 0.3, and 1e-17 what is left where two sums should cancel."""
+    assert str(Estimate(0.3, 0.3, 0.1 + 0.2)) == "0.3"
+    assert str(Estimate(0.0, -1e-17, 1e-17)) == "0"
+    assert str(Estimate(0.5, -1e-17, 0.75)) == "0.5 (0 to 0.75)"
+    assert str(Estimate(1e-6, 0.9e-6, 1e-6)) == "1e-06 (9e-07 to 1e-06)"
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Estimate(0.1, 0.2, 0.3), r"value must lie in \[low, high\], got 0.1 in"),
+        (lambda: Estimate.mean([1.0]), "sample must hold at least 2 values, got 1"),
+        (lambda: Estimate.mean([1.0, np.nan]), "sample must be finite numbers, got nan"),
+        (lambda: Estimate.proportion([]), "hits must hold at least 1 value, got none"),
+    ],
+)
+def test_bad_input_is_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
