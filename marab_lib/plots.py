@@ -19,6 +19,7 @@ from matplotlib.colors import to_hex
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter, NullLocator
 from scipy.optimize import isotonic_regression
 
+from ._rounding import order
 from .comparison import checked_table
 
 if TYPE_CHECKING:
@@ -311,7 +312,7 @@ def paired_differences(axes: Axes, table: pandas.DataFrame) -> Axes:
 
 def _scale_both_signs(axes: Axes, differences: pandas.Series, low: float, high: float) -> None:
     """Linear up to the power of ten below the least difference, logarithmic beyond, few ticks."""
-    sizes = differences.abs()[differences != 0]
+    sizes = differences.abs()[order(differences, 0) != 0]
     if sizes.empty:
         return
     first, last = (math.floor(math.log10(x)) for x in (sizes.min(), max(-low, high)))

@@ -103,6 +103,7 @@ def shared(tmp_path, monkeypatch) -> Path:
     package, blocked, shared = (tmp_path / name for name in ("package", "blocked", "shared"))
     package.mkdir()
     for name in jit._COMPILED_FILES:
+        (package / name).parent.mkdir(exist_ok=True)
         (package / name).touch()
     blocked.touch()
     (package / "__pycache__").touch()

@@ -38,7 +38,7 @@ from marab_lib.kernels.random import (
 )
 from marab_lib.kernels.ranks import trimmed_cvar
 from marab_lib.kernels.records import STATE
-from marab_lib.policies import since_2013
+from marab_lib.policies.since_2013 import _log_lower_bound
 
 SEED = 20210718
 TENTHS = tuple(k / 10 for k in range(11))
@@ -412,7 +412,7 @@ def ra_ucb_exactly(log_p, bound):
 @pytest.mark.parametrize("log_p", [-1e-9, -1e-3, -0.1, -0.7, -3.0, -20.0, -100.0, -299.0, -700.0])
 @pytest.mark.parametrize("bound", [1e-6, 1e-3, 0.1, 1.0, 30.0])
 def test_ra_ucb_bound_against_many_digits(log_p, bound):
-    got = since_2013._log_lower_bound(log_p, bound)
+    got = _log_lower_bound(log_p, bound)
     assert got == pytest.approx(ra_ucb_exactly(log_p, bound), rel=1e-12, abs=1e-9)
 
 
