@@ -279,6 +279,7 @@ def test_assumptions():
     assert bounds.assumptions(wide).prop_4_3
     assert not bounds.assumptions(wide).margins
     assert not bounds.assumptions(Problem([arms.Beta(2, 1), arms.Beta(2, 2)])).lower_mass
+    assert bounds.assumptions(Problem(arms.Uniform([0, 1], 1e4))).lower_mass  # A = 1e-4
 
 
 # --- the limit of MIN's regret ------------------------------------------------------------
