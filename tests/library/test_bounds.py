@@ -171,6 +171,7 @@ def test_propositions_by_hand():
     assert bounds.auer_2002(known, 50) == pytest.approx(
         8 * log(50) * (1 / 0.1 + 1 / 0.025) + (1 + math.pi**2 / 3) * 0.125
     )
+    assert bounds.auer_2002(known, 1) == pytest.approx((1 + math.pi**2 / 3) * 0.125)
     assert bounds.constant_bound(known) == pytest.approx(0.1 / 0.2 + 0.025 / 0.05)
     assert bounds.constant_bound_margins(known) == pytest.approx(2)
     assert bounds.constant_bound_probability(known, 0.1) == pytest.approx(0.125 + log(20))
@@ -278,6 +279,7 @@ def test_assumptions():
     assert bounds.assumptions(wide).prop_4_3
     assert not bounds.assumptions(wide).margins
     assert not bounds.assumptions(Problem([arms.Beta(2, 1), arms.Beta(2, 2)])).lower_mass
+    assert bounds.assumptions(Problem(arms.Uniform([0, 1], 1e4))).lower_mass  # A = 1e-4
 
 
 # --- the limit of MIN's regret ------------------------------------------------------------

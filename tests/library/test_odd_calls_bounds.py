@@ -52,7 +52,7 @@ ODD_PROBLEMS = [
     Problem([arms.Discrete([0, 1], [1e-200, 1]), arms.Uniform(0.5, 0.7)]),
     Problem([arms.Discrete([0, 0.8], [1e-100, 1]), arms.Uniform(0.5, 0.7)]),
     Problem(arms.TruncatedGaussianMixture([0, 0.1], 1, [1], [-3], [0.1])),
-    Problem([arms.Discrete([-1e150, 0.5], [1e-161, 1]), arms.Empirical([0.5])]),
+    Problem([arms.Discrete([-1e100, 0.5], [1e-111, 1]), arms.Empirical([0.5])]),
     *problems.aligned_uniform(2, 1),
     *problems.artificial(2, 1, n_arms=3),
     problems.proof_of_concept(),
