@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike
 
 from . import _validate
 from ._rounding import order
-from .bounds._arguments import plain
 
 if TYPE_CHECKING:
     import xarray
@@ -268,4 +267,6 @@ def interval_coverage(p: ArrayLike, runs: int, confidence: float = LEVEL) -> np.
     # The counts whose interval holds p are a range: the ends increase with the count.
     first = np.searchsorted(high, p, side="left")
     last = np.searchsorted(low, p, side="right") - 1
-    return plain(stats.binom.cdf(last, runs, p) - stats.binom.cdf(first - 1, runs, p))
+    return _validate.float_or_array(
+        stats.binom.cdf(last, runs, p) - stats.binom.cdf(first - 1, runs, p)
+    )
