@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 import psutil
+from numpy.typing import ArrayLike
 
 _LONGEST = 200  # characters of a value that a message shows
 
@@ -25,6 +26,12 @@ def plain(x: float) -> str:
     """A number in few digits, or in all of them where few would say another number."""
     text = f"{x:g}"
     return text if float(text) == x else repr(float(x))
+
+
+def float_or_array(x: ArrayLike) -> np.ndarray | float:
+    """A float for one number, an array for many."""
+    array = np.asarray(x, dtype=np.float64)
+    return float(array) if array.ndim == 0 else array
 
 
 def _is_masked(value: object) -> bool:

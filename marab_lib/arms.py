@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from . import _validate, risk
+from ._validate import float_or_array
 from .kernels.laws import BERNOULLI, BETA, DISCRETE, EMPIRICAL, MIXTURE, UNIFORM, reward_tape
 
 __all__ = [
@@ -47,12 +48,6 @@ _LAPLACE = 500.0  # theta beyond which Kummer's function nears the largest float
 _LARGE = 1e6  # shapes of a Beta law from which the digits of SciPy's cdf run out
 _EXACT = 10**7  # largest denominator of probabilities that are read as fractions
 _ROUNDING = Fraction(1, 2**50)  # relative, of a probability that was divided by their sum
-
-
-def _plain(x: ArrayLike) -> np.ndarray | float:
-    """A float for one arm, an array for many."""
-    array = np.asarray(x, dtype=np.float64)
-    return float(array) if array.ndim == 0 else array
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:
@@ -146,12 +141,12 @@ class RewardLaw(ReadOnly):
     @property
     def essential_infimum(self) -> np.ndarray | float:
         """Largest a with P(X < a) = 0 (footnote to Lemma 4.1)."""
-        return _plain(self.essential_infimum_array)
+        return float_or_array(self.essential_infimum_array)
 
     @property
     def std(self) -> np.ndarray | float:
         """Standard deviation."""
-        return _plain(np.sqrt(self.var))
+        return float_or_array(np.sqrt(self.var))
 
     @property
     def atoms(self) -> np.ndarray | None:
@@ -195,7 +190,7 @@ class RewardLaw(ReadOnly):
             steep = theta * np.maximum(abs(low), abs(high)) > _STEEP
             flat = theta * self._breadth < risk.FLAT
             value = np.where(flat, mean - theta * var / 2, value)
-        return _plain(np.clip(np.where(steep, low, value), low, np.maximum(low, mean)))
+        return float_or_array(np.clip(np.where(steep, low, value), low, np.maximum(low, mean)))
 
     def rank_dependent_utility(
         self, gamma: float = 0.61, exponent: float = 1.0
@@ -242,7 +237,7 @@ class RewardLaw(ReadOnly):
                 x = np.clip(x ** (1 / np.float64(exponent)), *ends)
         integrand = risk.probability_weight(1 - np.asarray(batch.cdf(x)), gamma)
         value = low + (high - low) * np.round((slope * integrand).sum(axis=0), 12)
-        return _plain(value.reshape(self.shape))
+        return float_or_array(value.reshape(self.shape))
 
     def _encode_parameters(self) -> np.ndarray:
         """One row of numbers an arm, as the compiled sampler reads them."""
@@ -312,7 +307,7 @@ def _quantile_by_root(law: RewardLaw, q: ArrayLike) -> np.ndarray | float:
     root = elementwise.find_root(lambda x, i, p: batch[i].cdf(x) - p, (low, high), args=(arm, q)).x
     inside = (q > 0) & (q < 1)
     root = np.clip(root, low, high)  # the solver may end a last bit outside
-    return _plain(np.where(inside, root, np.where(q <= 0, low, high)))
+    return float_or_array(np.where(inside, root, np.where(q <= 0, low, high)))
 
 
 def _parameter(name: str, value: ArrayLike, of_one_arm: str = "") -> np.ndarray:
@@ -415,36 +410,40 @@ class Uniform(RewardLaw):
     @property
     def essential_supremum(self) -> np.ndarray | float:
         """Smallest b with P(X > b) = 0."""
-        return _plain(self.high)
+        return float_or_array(self.high)
 
     @property
     def mean(self) -> np.ndarray | float:
         """Expectation."""
-        return _plain((self.low + self.high) / 2)
+        return float_or_array((self.low + self.high) / 2)
 
     @property
     def var(self) -> np.ndarray | float:
         """Variance."""
-        return _plain((self.high - self.low) ** 2 / 12)
+        return float_or_array((self.high - self.low) ** 2 / 12)
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """P(X <= x)."""
         x = np.clip(self._points("x", x), self.low, self.high)
-        return _plain((x - self.low) / (self.high - self.low))
+        return float_or_array((x - self.low) / (self.high - self.low))
 
     def pdf(self, x: ArrayLike) -> np.ndarray | float:
         """Density at x."""
         x = self._points("x", x)
-        return _plain(np.where((x >= self.low) & (x <= self.high), 1 / (self.high - self.low), 0))
+        return float_or_array(
+            np.where((x >= self.low) & (x <= self.high), 1 / (self.high - self.low), 0)
+        )
 
     def quantile(self, q: ArrayLike) -> np.ndarray | float:
         """Smallest x with P(X <= x) >= q, for q in [0, 1]."""
         x = self.low + self._probabilities(q) * (self.high - self.low)
-        return _plain(np.minimum(x, self.high))
+        return float_or_array(np.minimum(x, self.high))
 
     def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
         """Mean of the lowest share alpha in (0, 1) of the law (section 2.2)."""
-        return _plain(self.low + float(risk.exact_level(alpha)) * (self.high - self.low) / 2)
+        return float_or_array(
+            self.low + float(risk.exact_level(alpha)) * (self.high - self.low) / 2
+        )
 
     def _log_laplace(self, theta: float) -> np.ndarray:
         z = theta * (self.high - self.low)
@@ -453,7 +452,7 @@ class Uniform(RewardLaw):
     @property
     def lower_mass_constant(self) -> np.ndarray | float:
         """Largest A with P(X <= a + e) >= A e for 0 < e <= 1/A (eq. 3): the density."""
-        return _plain(1 / (self.high - self.low))
+        return float_or_array(1 / (self.high - self.low))
 
     def _encode_parameters(self) -> np.ndarray:
         return np.stack([self.low, self.high], axis=-1)
@@ -540,7 +539,7 @@ class TruncatedGaussianMixture(RewardLaw):
     @property
     def essential_supremum(self) -> np.ndarray | float:
         """Smallest b with P(X > b) = 0."""
-        return _plain(self.upper)
+        return float_or_array(self.upper)
 
     # Standardised ends and normal probabilities of each component. A component left of the
     # interval is mirrored, so that its mass is a difference of small numbers, not of ones.
@@ -630,25 +629,25 @@ class TruncatedGaussianMixture(RewardLaw):
     @property
     def mean(self) -> np.ndarray | float:
         """Expectation."""
-        return _plain(self._moments[..., 0])
+        return float_or_array(self._moments[..., 0])
 
     @property
     def var(self) -> np.ndarray | float:
         """Variance."""
-        return _plain(self._moments[..., 1])
+        return float_or_array(self._moments[..., 1])
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """P(X <= x)."""
         inside = np.clip(self._points("x", x), self.lower, self.upper)
         total = (self.weights * self._mass_below(inside)).sum(axis=-1) / self._mass
-        return _plain(np.clip(total, 0, 1))
+        return float_or_array(np.clip(total, 0, 1))
 
     def pdf(self, x: ArrayLike) -> np.ndarray | float:
         """Density at x."""
         x = self._points("x", x)
         z = self._z(np.clip(x, self.lower, self.upper))
         density = (self.weights * _normal_pdf(z) / self.scales).sum(axis=-1) / self._mass
-        return _plain(np.where((x >= self.lower) & (x <= self.upper), density, 0))
+        return float_or_array(np.where((x >= self.lower) & (x <= self.upper), density, 0))
 
     def quantile(self, q: ArrayLike) -> np.ndarray | float:
         """Smallest x with P(X <= x) >= q, for q in [0, 1]; solved to machine precision."""
@@ -660,7 +659,7 @@ class TruncatedGaussianMixture(RewardLaw):
         v = np.asarray(self.quantile(level))
         # v - E max(v - X, 0) / level is largest at the quantile: an error of v hardly shows.
         missing = (self.weights * self._shortfall(v)).sum(axis=-1) / self._mass / level
-        return _plain(self.lower + (v - self.lower) * np.clip(1 - missing, 0, 1))
+        return float_or_array(self.lower + (v - self.lower) * np.clip(1 - missing, 0, 1))
 
     def _log_laplace(self, theta: float) -> np.ndarray:
         """The factor exp(-theta x) shifts each Gaussian by -theta scale**2."""
@@ -700,7 +699,7 @@ class TruncatedGaussianMixture(RewardLaw):
     @property
     def lower_mass_constant(self) -> np.ndarray | float:
         """Largest A with P(X <= a + e) >= A e for 0 < e <= 1/A (eq. 3)."""
-        return _plain(self._lower_mass)
+        return float_or_array(self._lower_mass)
 
     def _encode_parameters(self) -> np.ndarray:
         sign = np.where(self._mirrored, -1.0, 1.0)
@@ -749,7 +748,7 @@ class _Finite(RewardLaw):
         values, p = self._table
         if exponent != 1 and values.min() < 0:
             raise ValueError(f"exponent must be 1 for rewards below 0, got {exponent!r}")
-        return _plain(risk.rank_dependent_sum(risk.utility(values, exponent), p, gamma))
+        return float_or_array(risk.rank_dependent_sum(risk.utility(values, exponent), p, gamma))
 
     rank_dependent_utility.__doc__ = RewardLaw.rank_dependent_utility.__doc__.split("Examples")[0]
 
@@ -802,21 +801,21 @@ class Empirical(_Finite):
     @property
     def essential_supremum(self) -> np.ndarray | float:
         """Smallest b with P(X > b) = 0."""
-        return _plain(self._sorted[..., -1])
+        return float_or_array(self._sorted[..., -1])
 
     @property
     def mean(self) -> np.ndarray | float:
         """Expectation."""
-        return _plain(risk.moments(self.values)[0])
+        return float_or_array(risk.moments(self.values)[0])
 
     @property
     def var(self) -> np.ndarray | float:
         """Variance (divisor n: the table is the whole law)."""
-        return _plain(risk.moments(self.values)[1])
+        return float_or_array(risk.moments(self.values)[1])
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """P(X <= x)."""
-        return _plain((self._sorted <= self._points("x", x)[..., None]).mean(axis=-1))
+        return float_or_array((self._sorted <= self._points("x", x)[..., None]).mean(axis=-1))
 
     def quantile(self, q: ArrayLike) -> np.ndarray | float:
         """Smallest x with P(X <= x) >= q, for q in [0, 1]."""
@@ -827,7 +826,7 @@ class Empirical(_Finite):
         rank = rank + (rank / n < q)
         rank = np.broadcast_to(rank, np.broadcast_shapes(rank.shape, self.shape))
         table = np.broadcast_to(self._sorted, (*rank.shape, n))
-        return _plain(np.take_along_axis(table, rank[..., None] - 1, axis=-1)[..., 0])
+        return float_or_array(np.take_along_axis(table, rank[..., None] - 1, axis=-1)[..., 0])
 
     def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
         """Mean of the lowest share alpha in (0, 1); an atom at the quantile is split.
@@ -836,7 +835,7 @@ class Empirical(_Finite):
         ----------
         Rockafellar and Uryasev (2002), Conditional value-at-risk for general loss distributions.
         """
-        return _plain(risk.split_cvar(self._sorted, risk.exact_level(alpha)))
+        return float_or_array(risk.split_cvar(self._sorted, risk.exact_level(alpha)))
 
     @property
     def lower_mass_constant(self) -> np.ndarray | float:
@@ -850,7 +849,7 @@ class Empirical(_Finite):
             ratios = np.where(gaps > 0, np.arange(n) / n / gaps, np.inf)
         # Equal values jump together: only the first of them is reached from below.
         repeated = np.diff(self._sorted, axis=-1, prepend=np.nan) == 0
-        return _plain(np.where(repeated, np.inf, ratios).min(axis=-1))
+        return float_or_array(np.where(repeated, np.inf, ratios).min(axis=-1))
 
     def _encode_parameters(self) -> np.ndarray:
         return self.values
@@ -933,33 +932,33 @@ class Discrete(_Finite):
         """Smallest b with P(X > b) = 0."""
         p, m = self.probabilities, self.values.shape[-1]
         last = m - 1 - (p[..., ::-1] > 0).argmax(-1)
-        return _plain(np.take_along_axis(self.values, last[..., None], -1)[..., 0])
+        return float_or_array(np.take_along_axis(self.values, last[..., None], -1)[..., 0])
 
     @property
     def mean(self) -> np.ndarray | float:
         """Expectation."""
         mean = (self.values * self.probabilities).sum(axis=-1)
-        return _plain(np.clip(mean, self.essential_infimum_array, self.essential_supremum))
+        return float_or_array(np.clip(mean, self.essential_infimum_array, self.essential_supremum))
 
     @property
     def var(self) -> np.ndarray | float:
         """Variance."""
         centred = self.values - np.asarray(self.mean)[..., None]
-        return _plain((centred**2 * self.probabilities).sum(axis=-1))
+        return float_or_array((centred**2 * self.probabilities).sum(axis=-1))
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """P(X <= x)."""
         place = (self.values <= self._points("x", x)[..., None]).sum(axis=-1)[..., None]
         steps = np.insert(self._cumulative, 0, 0.0, axis=-1)
         steps = np.broadcast_to(steps, (*place.shape[:-1], steps.shape[-1]))
-        return _plain(np.take_along_axis(steps, place, axis=-1)[..., 0])
+        return float_or_array(np.take_along_axis(steps, place, axis=-1)[..., 0])
 
     def quantile(self, q: ArrayLike) -> np.ndarray | float:
         """Smallest x with P(X <= x) >= q, for q in [0, 1]; the infimum for q = 0."""
         q = self._probabilities(q)[..., None]
         place = ((self._cumulative < q) | (self._cumulative == 0)).sum(axis=-1)[..., None]
         values = np.broadcast_to(self.values, (*place.shape[:-1], self.values.shape[-1]))
-        return _plain(np.take_along_axis(values, place, axis=-1)[..., 0])
+        return float_or_array(np.take_along_axis(values, place, axis=-1)[..., 0])
 
     def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
         """Mean of the lowest share alpha in (0, 1); an atom at the quantile is split."""
@@ -967,7 +966,7 @@ class Discrete(_Finite):
         inside = np.clip(level, self._below, self._cumulative) - self._below
         low = self.essential_infimum_array
         value = low + (inside * (self.values - low[..., None])).sum(axis=-1) / level
-        return _plain(np.clip(value, low, self.quantile(level)))
+        return float_or_array(np.clip(value, low, self.quantile(level)))
 
     @property
     def lower_mass_constant(self) -> np.ndarray | float:
@@ -975,7 +974,7 @@ class Discrete(_Finite):
         gaps = self.values - self.essential_infimum_array[..., None]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratios = np.where((gaps > 0) & (self.probabilities > 0), self._below / gaps, np.inf)
-        return _plain(ratios.min(axis=-1))
+        return float_or_array(ratios.min(axis=-1))
 
     def _encode_parameters(self) -> np.ndarray:
         return np.concatenate([self.values, np.cumsum(self.probabilities, axis=-1)], axis=-1)
@@ -1031,37 +1030,37 @@ class Bernoulli(_Finite):
     @property
     def essential_supremum(self) -> np.ndarray | float:
         """Smallest b with P(X > b) = 0."""
-        return _plain(self.p > 0)
+        return float_or_array(self.p > 0)
 
     @property
     def mean(self) -> np.ndarray | float:
         """Expectation."""
-        return _plain(self.p)
+        return float_or_array(self.p)
 
     @property
     def var(self) -> np.ndarray | float:
         """Variance."""
-        return _plain(self.p * (1 - self.p))
+        return float_or_array(self.p * (1 - self.p))
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """P(X <= x)."""
         x = self._points("x", x)
-        return _plain(np.where(x < 0, 0, np.where(x < 1, self._at_zero, 1)))
+        return float_or_array(np.where(x < 0, 0, np.where(x < 1, self._at_zero, 1)))
 
     def quantile(self, q: ArrayLike) -> np.ndarray | float:
         """Smallest x with P(X <= x) >= q, for q in [0, 1]."""
         q = self._probabilities(q)
-        return _plain(np.where((q <= self._at_zero) & (self.p < 1), 0, 1))
+        return float_or_array(np.where((q <= self._at_zero) & (self.p < 1), 0, 1))
 
     def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
         """Mean of the lowest share alpha in (0, 1); an atom at the quantile is split."""
         level = float(risk.exact_level(alpha))
-        return _plain(np.maximum(0, level - self._at_zero) / level)
+        return float_or_array(np.maximum(0, level - self._at_zero) / level)
 
     @property
     def lower_mass_constant(self) -> np.ndarray | float:
         """Largest A with P(X <= a + e) >= A e for 0 < e <= 1/A (eq. 3); inf for a constant arm."""
-        return _plain(np.where((self.p == 0) | (self.p == 1), np.inf, 1 - self.p))
+        return float_or_array(np.where((self.p == 0) | (self.p == 1), np.inf, 1 - self.p))
 
     def _encode_parameters(self) -> np.ndarray:
         return self.p[..., None]
@@ -1102,22 +1101,22 @@ class Beta(RewardLaw):
     @property
     def essential_supremum(self) -> np.ndarray | float:
         """Smallest b with P(X > b) = 0."""
-        return _plain(np.ones_like(self.a))
+        return float_or_array(np.ones_like(self.a))
 
     @property
     def mean(self) -> np.ndarray | float:
         """Expectation."""
-        return _plain(self.a / (self.a + self.b))
+        return float_or_array(self.a / (self.a + self.b))
 
     @property
     def var(self) -> np.ndarray | float:
         """Variance."""
         total = self.a + self.b
-        return _plain(self.a * self.b / (total**2 * (total + 1)))
+        return float_or_array(self.a * self.b / (total**2 * (total + 1)))
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """P(X <= x)."""
-        return _plain(special.betainc(self.a, self.b, np.clip(self._points("x", x), 0, 1)))
+        return float_or_array(special.betainc(self.a, self.b, np.clip(self._points("x", x), 0, 1)))
 
     def pdf(self, x: ArrayLike) -> np.ndarray | float:
         """Density at x."""
@@ -1129,11 +1128,11 @@ class Beta(RewardLaw):
             logs = np.exp(logs - special.betaln(self.a, self.b))
         # The powers and the Beta function of large shapes are below all floats.
         density = np.where(whole < 1e-290, logs, density)
-        return _plain(np.where((x >= 0) & (x <= 1), density, 0))
+        return float_or_array(np.where((x >= 0) & (x <= 1), density, 0))
 
     def quantile(self, q: ArrayLike) -> np.ndarray | float:
         """Smallest x with P(X <= x) >= q, for q in [0, 1]."""
-        return _plain(self._place(self._probabilities(q))[0])
+        return float_or_array(self._place(self._probabilities(q))[0])
 
     def _place(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The quantile x and, to all digits even where x is near 1, 1 - x."""
@@ -1169,7 +1168,7 @@ class Beta(RewardLaw):
             power = power + 1 / (12 * (a + b)) - 1 / (12 * a) - 1 / (12 * b)
             step = np.sqrt(rest / (2 * math.pi * a)) * np.exp(power)
             value = np.where(large, mean - mean * step / level, value)
-        return _plain(np.clip(value, 0, x))
+        return float_or_array(np.clip(value, 0, x))
 
     def _log_laplace(self, theta: float) -> np.ndarray:
         if theta > _LAPLACE:
@@ -1185,7 +1184,7 @@ class Beta(RewardLaw):
     def lower_mass_constant(self) -> np.ndarray | float:
         """Largest A with P(X <= a + e) >= A e for 0 < e <= 1/A (eq. 3); 0 for shape a > 1."""
         at_zero = np.where(self.a > 1, 0.0, np.where(self.a == 1, self.b, np.inf))
-        return _plain(_lower_mass_constant(self, at_zero))
+        return float_or_array(_lower_mass_constant(self, at_zero))
 
     def _encode_parameters(self) -> np.ndarray:
         return np.stack([self.a, self.b], axis=-1)

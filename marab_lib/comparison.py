@@ -29,6 +29,7 @@ from .regret import (
     simulated_problems,
 )
 from .simulation.run import simulate
+from .statistics import proportion_interval, student_half_width
 
 if TYPE_CHECKING:
     import pandas
@@ -81,7 +82,6 @@ def regret_table(
         a problem, else a run.
     """
     import pandas as pd
-    from scipy import stats
 
     criteria = _distinct(criteria)
     names = checked_result(result, **_PLAYED).policy.values.tolist()
@@ -95,7 +95,7 @@ def regret_table(
         sample = _repetitions(criterion_regret(result, problems, criterion, kind))
         n = sample.shape[1]
         pairs = sample - sample[names.index(reference)]
-        half = stats.t.ppf((1 + level) / 2, n - 1) * pairs.std(axis=1, ddof=1) / np.sqrt(n)
+        half = student_half_width(pairs, level)
         for i, name in enumerate(names):
             rows.append({
                 "criterion": criterion.name,
@@ -298,10 +298,8 @@ def in_words(table: pandas.DataFrame, by: str = "policy", pairs: bool = False) -
 
 
 def _share(hits: int, n: int) -> str:
-    from scipy import stats
-
-    interval = stats.binomtest(hits, n).proportion_ci(0.95)
-    return f"{hits}/{n} ({interval.low:.3f} to {interval.high:.3f})"
+    low, high = proportion_interval(hits, n)
+    return f"{hits}/{n} ({low:.3f} to {high:.3f})"
 
 
 def wrong_runs(result: xarray.Dataset, best: int) -> pandas.Series:
@@ -450,7 +448,7 @@ def verdicts(
             sample = _repetitions(regret.sel(checkpoint=t))
             first = int(first_least(sample.mean(axis=1)))
             pairs = sample - sample[first]
-            half = stats.t.ppf(0.975, pairs.shape[1] - 1) * stats.sem(pairs, axis=1)
+            half = student_half_width(pairs)
             near = np.flatnonzero(order(pairs.mean(axis=1) - half, 0) <= 0)
             rows.append({
                 "aim": criterion.name,

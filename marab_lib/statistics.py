@@ -1,22 +1,39 @@
-"""An estimate with its interval: what every statement comes down to."""
+"""A number and its interval: one place for every interval of the library and the paper.
+
+===============================  ===============================================================
+of                               interval
+===============================  ===============================================================
+`Estimate.exact`                 none: a number without error
+`Estimate.mean`                  Student's, of independent values (`student_half_width`)
+`Estimate.proportion`            Clopper and Pearson's (`proportion_interval` for many counts)
+`Estimate.bootstrap`             percentiles of a function of whole repetitions drawn anew
+`growth_exponent`                that bootstrap, of the slope of log R in log t
+===============================  ===============================================================
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _validate
 from ._rounding import order
-from .bounds._arguments import plain
+
+if TYPE_CHECKING:
+    import xarray
 
 __all__ = [
     "LEVEL",
     "Estimate",
+    "growth_exponent",
     "interval_coverage",
+    "percentile_interval",
     "proportion_interval",
+    "student_half_width",
 ]
 
 LEVEL = 0.95  # of every interval, unless said otherwise
@@ -68,24 +85,20 @@ class Estimate:
     @classmethod
     def mean(cls, sample: ArrayLike) -> Estimate:
         """Mean of independent values, with Student's interval."""
-        from scipy import stats
-
         x = _validate.finite_array("sample", sample).ravel()
         if x.size < 2:
             raise ValueError(f"sample must hold at least 2 values, got {x.size}")
-        half = stats.t.ppf((1 + LEVEL) / 2, x.size - 1) * stats.sem(x)
+        half = student_half_width(x)
         return cls(float(x.mean()), float(x.mean() - half), float(x.mean() + half))
 
     @classmethod
     def proportion(cls, hits: ArrayLike) -> Estimate:
         """Share of true values, with the exact interval of Clopper and Pearson."""
-        from scipy import stats
-
         flags = np.asarray(hits, dtype=bool).ravel()
         if not flags.size:
             raise ValueError("hits must hold at least 1 value, got none")
-        interval = stats.binomtest(int(flags.sum()), flags.size).proportion_ci(LEVEL)
-        return cls(float(flags.mean()), float(interval.low), float(interval.high))
+        low, high = proportion_interval(flags.sum(), flags.size)
+        return cls(float(flags.mean()), float(low), float(high))
 
     @classmethod
     def bootstrap(
@@ -95,32 +108,102 @@ class Estimate:
         seed: int = 0,
         resamples: int = 2000,
     ) -> Estimate:
-        """A function of samples that were drawn together, with a percentile interval.
+        """A function of samples that were drawn together, with percentiles of its resamples.
 
         Parameters
         ----------
         statistic : callable
-            Takes arrays of shape (..., n), one a sample, and works along their last axis.
+            Takes an array of shape (..., n) for each sample, and works along the last axis.
         *samples : array_like, shape (..., n)
-            Repetitions along the last axis; they are resampled together.
+            n >= 2 repetitions along the last axis; they are resampled together.
         """
+        from scipy import stats
+
         arrays = [np.asarray(x, dtype=np.float64) for x in samples]
         n = arrays[0].shape[-1]
         value = float(statistic(*arrays))
-        rng = np.random.default_rng(seed)
-        values = []
-        for _ in range(resamples):
-            pick = rng.integers(n, size=n)
-            values.append(float(statistic(*(x[..., pick] for x in arrays))))
-        low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        low, high = stats.bootstrap(
+            (np.arange(n),),
+            lambda pick: float(statistic(*(x[..., pick] for x in arrays))),
+            n_resamples=resamples,
+            batch=min(resamples, 100),  # bounds the memory
+            vectorized=False,
+            confidence_level=LEVEL,
+            method="percentile",
+            rng=np.random.default_rng(seed),
+        ).confidence_interval
         return cls(value, float(min(low, value)), float(max(high, value)))
+
+
+def student_half_width(
+    sample: ArrayLike, confidence: float = LEVEL, axis: int = -1
+) -> np.ndarray | float:
+    """Half the width of Student's interval of the mean of independent values along an axis.
+
+    Examples
+    --------
+    >>> round(float(student_half_width([1, 2, 3])), 3)
+    2.484
+    """
+    from scipy import stats
+
+    sample = np.asarray(sample, dtype=np.float64)
+    return stats.t.ppf((1 + confidence) / 2, sample.shape[axis] - 1) * stats.sem(sample, axis=axis)
+
+
+def percentile_interval(
+    resampled: ArrayLike, confidence: float = LEVEL, axis: int = -1
+) -> np.ndarray:
+    """Ends of the central share of resampled values along an axis, the low one first.
+
+    Examples
+    --------
+    >>> percentile_interval(np.arange(101), 0.5).tolist()
+    [25.0, 75.0]
+    """
+    return np.quantile(resampled, [(1 - confidence) / 2, (1 + confidence) / 2], axis=axis)
+
+
+def growth_exponent(paths: xarray.DataArray) -> Estimate:
+    """d log R / d log t over the last doubling of t, by a bootstrap over the runs.
+
+    It is 1 if the regret is linear, 1/2 for a root, 1 / log t if logarithmic, 0 if constant.
+
+    Parameters
+    ----------
+    paths : DataArray with dimensions run and checkpoint
+        Regret of one policy; over a dimension ``problem`` the mean is taken. The last checkpoint T
+        is set against that nearest to T / 2.
+
+    Examples
+    --------
+    >>> import xarray
+    >>> steps = np.array([250, 500, 1000])
+    >>> paths = np.outer([1, 2, 3], np.sqrt(steps))
+    >>> paths = xarray.DataArray(paths, {"checkpoint": steps}, ("run", "checkpoint"))
+    >>> print(growth_exponent(paths))
+    0.5
+    """
+    if not {"run", "checkpoint"} <= set(paths.dims) <= {"problem", "run", "checkpoint"}:
+        raise ValueError(
+            f"paths must have the dimensions run and checkpoint, and may have problem, "
+            f"got {paths.dims}"
+        )
+    if "problem" in paths.dims:
+        paths = paths.mean("problem")
+    last = int(paths.checkpoint[-1])
+    late, half = paths.isel(checkpoint=-1), paths.sel(checkpoint=last // 2, method="nearest")
+    log_ratio = np.log(last / int(half.checkpoint))
+    return Estimate.bootstrap(
+        lambda x, y: np.log(x.mean(-1) / y.mean(-1)) / log_ratio, late.values, half.values
+    )
 
 
 _MOST_RUNS = 2**53  # a count up to this is exact as a float
 
 
 def proportion_interval(
-    successes: ArrayLike, runs: int, confidence: float = 0.95
+    successes: ArrayLike, runs: int, confidence: float = LEVEL
 ) -> tuple[np.ndarray, np.ndarray]:
     """Clopper-Pearson interval of a probability from many counts at once.
 
@@ -164,7 +247,7 @@ def proportion_interval(
     return np.where(k == 0, 0.0, low), np.where(k == runs, 1.0, high)
 
 
-def interval_coverage(p: ArrayLike, runs: int, confidence: float = 0.95) -> np.ndarray | float:
+def interval_coverage(p: ArrayLike, runs: int, confidence: float = LEVEL) -> np.ndarray | float:
     """Exact chance that `proportion_interval` of a binomial count holds the true probability p.
 
     At least the confidence; more for p near 0 or 1, where few counts are possible.
@@ -184,4 +267,6 @@ def interval_coverage(p: ArrayLike, runs: int, confidence: float = 0.95) -> np.n
     # The counts whose interval holds p are a range: the ends increase with the count.
     first = np.searchsorted(high, p, side="left")
     last = np.searchsorted(low, p, side="right") - 1
-    return plain(stats.binom.cdf(last, runs, p) - stats.binom.cdf(first - 1, runs, p))
+    return _validate.float_or_array(
+        stats.binom.cdf(last, runs, p) - stats.binom.cdf(first - 1, runs, p)
+    )

@@ -12,7 +12,6 @@ Numbers may be arrays, which broadcast. Gaps up to 1e-12 count as zero. Every fu
 what breaks the assumptions of its statement.
 """
 
-from ..statistics import interval_coverage, proportion_interval
 from .limit import (
     ScaledGeometricSum,
     limit_regret,
@@ -60,7 +59,6 @@ __all__ = [
     "event_complement",
     "event_complement_exact",
     "exponential_rate",
-    "interval_coverage",
     "lemma_4_1",
     "lemma_4_1_power",
     "lemma_4_2",
@@ -78,7 +76,6 @@ __all__ = [
     "prop_4_4",
     "prop_4_4_expectation",
     "prop_4_4_least_t",
-    "proportion_interval",
     "shared_minimum_share",
     "stopping_probabilities",
     "unsettled_chance",

@@ -14,12 +14,6 @@ _MOST = 1e100  # steps; t times the largest reward is then a finite float
 _LEAST_CONSTANT = 1e-150  # a smaller one stands for a width beyond that of any law
 
 
-def plain(x: ArrayLike) -> np.ndarray | float:
-    """A float for one number, an array for many."""
-    array = np.asarray(x, dtype=np.float64)
-    return float(array) if array.ndim == 0 else array
-
-
 def positive(name: str, value: ArrayLike) -> np.ndarray:
     x = _validate.finite_array(name, value)
     _validate.every(x > 0, f"{name} must be > 0, got {{:g}}", x)

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _validate
+from .._validate import float_or_array
 from ..problems import Problem
-from ._arguments import ZERO, checked_problem, level, plain, positive, steps
+from ._arguments import ZERO, checked_problem, level, positive, steps
 
 __all__ = [
     "ScaledGeometricSum",
@@ -168,7 +169,7 @@ class ScaledGeometricSum:
         points = _points(points)
         step = max(float(x.max()), _LEAST_X) / points
         at = np.minimum(np.floor(x / step + 1e-9), points).astype(int)
-        return plain(self._lattice_cdf(step, points, True)[at]), plain(
+        return float_or_array(self._lattice_cdf(step, points, True)[at]), float_or_array(
             self._lattice_cdf(step, points, False)[at]
         )
 
@@ -183,11 +184,11 @@ class ScaledGeometricSum:
         with np.errstate(divide="ignore"):
             terms = np.ceil(np.log(tail) / np.log1p(-self.p))
         if not self.scales.any():
-            return plain(np.zeros_like(q)), plain(np.zeros_like(q))
+            return float_or_array(np.zeros_like(q)), float_or_array(np.zeros_like(q))
         most = max(float((self.scales * np.maximum(terms, 1)).sum()), _LEAST_X)
         step = most / points * (1 + 1e-3)
         low, high = (self._lattice_cdf(step, points, up) for up in (False, True))
-        return plain(np.searchsorted(low, q) * step), plain(
+        return float_or_array(np.searchsorted(low, q) * step), float_or_array(
             np.minimum(np.searchsorted(high, q), points) * step
         )
 
@@ -274,7 +275,7 @@ def unsettled_chance(problem: Problem, t: ArrayLike) -> np.ndarray | float:
     message = f"problem must have chances of a reward <= a* of at least {_LEAST_P:g}, got {{:g}}"
     _validate.every(mass[others] >= _LEAST_P, message, mass[others])
     rates = density[others] / mass[others]
-    return plain(np.minimum(1, rates.sum() / density[safe] / t))
+    return float_or_array(np.minimum(1, rates.sum() / density[safe] / t))
 
 
 def linear_asymptote(problem: Problem, ties: str = "lowest") -> tuple[float, float]:
@@ -336,4 +337,4 @@ def shared_minimum_share(density_1: ArrayLike, density_2: ArrayLike) -> np.ndarr
     away = np.where(near, 1.0, abs(log_r))
     x = np.exp(-away)  # r or 1/r, the smaller: neither overflows
     share = np.where(log_r > 0, away * x + x * x - x, 1 - x - away * x) / (1 - x) ** 2
-    return plain(np.where(near, 0.5 - log_r / 6, share))
+    return float_or_array(np.where(near, 0.5 - log_r / 6, share))

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _validate, risk
+from .._validate import float_or_array
 from ..problems import Problem
-from ._arguments import ZERO, checked_problem, plain, steps
+from ._arguments import ZERO, checked_problem, steps
 
 __all__ = ["marab_cvar_regret", "marab_stuck_probability"]
 
@@ -88,4 +89,4 @@ def marab_cvar_regret(
     """
     probability, gap, m = _stuck(problem, alpha, rewards)
     t = steps("t", t)
-    return plain(probability * gap * np.maximum(0, t - m))
+    return float_or_array(probability * gap * np.maximum(0, t - m))

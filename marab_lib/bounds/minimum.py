@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _validate
+from .._validate import float_or_array
 from ..arms import RewardLaw
 from ..problems import Problem
-from ._arguments import checked_law, constants, laws, plain, positive, steps
+from ._arguments import checked_law, constants, laws, positive, steps
 
 __all__ = [
     "event_complement",
@@ -68,7 +69,7 @@ def minimum_exceedance(law: RewardLaw, t: ArrayLike, eps: ArrayLike) -> np.ndarr
     _validate.broadcast(t=t, eps=eps, law=a)
     # P(X < x) is the cdf just left of x: an atom at x does not count.
     below = law.cdf(np.nextafter(a + eps, -np.inf))
-    return plain(_all_above(np.asarray(below), t))
+    return float_or_array(_all_above(np.asarray(below), t))
 
 
 def _lemma_4_1_terms(
@@ -103,7 +104,7 @@ def lemma_4_1_power(
     (0.81, 0.0)
     """
     t, x = _lemma_4_1_terms(law, t, eps, A)
-    return plain(_all_above(np.minimum(1, x), t))
+    return float_or_array(_all_above(np.minimum(1, x), t))
 
 
 def lemma_4_1(
@@ -140,7 +141,7 @@ def lemma_4_1(
     """
     t, x = _lemma_4_1_terms(law, t, eps, A)
     with np.errstate(over="ignore"):
-        return plain(np.exp(-t * x))
+        return float_or_array(np.exp(-t * x))
 
 
 def exponential_rate(law: RewardLaw) -> np.ndarray | float:
@@ -163,7 +164,7 @@ def exponential_rate(law: RewardLaw) -> np.ndarray | float:
     share = np.geomspace(1e-6, 1, 4001)[:-1].reshape((-1,) + (1,) * a.ndim)
     below = np.asarray(law.cdf(a + share * width))
     with np.errstate(divide="ignore"):
-        return plain((-np.log1p(-below) / (share * width)).min(axis=0))
+        return float_or_array((-np.log1p(-below) / (share * width)).min(axis=0))
 
 
 # --- Lemma 4.2 ----------------------------------------------------------------------------
@@ -186,7 +187,7 @@ def lemma_4_2_exact(arms: Problem | RewardLaw, t: ArrayLike, eps: ArrayLike) -> 
     parts = laws(arms)
     t, eps = _validate.broadcast(t=steps("t", t), eps=positive("eps", eps))
     one = [np.asarray(minimum_exceedance(law, t[..., None], eps[..., None])) for law in parts]
-    return plain(_some(np.concatenate(one, axis=-1)))
+    return float_or_array(_some(np.concatenate(one, axis=-1)))
 
 
 def _lemma_4_2_terms(
@@ -218,7 +219,7 @@ def lemma_4_2_product(
     0.19
     """
     K, t, x = _lemma_4_2_terms(arms, t, eps, A)
-    return plain(_some(_all_above(np.minimum(1, x), t)[..., None], K))
+    return float_or_array(_some(_all_above(np.minimum(1, x), t)[..., None], K))
 
 
 def lemma_4_2_power(
@@ -238,7 +239,7 @@ def lemma_4_2_power(
     0.2
     """
     K, t, x = _lemma_4_2_terms(arms, t, eps, A)
-    return plain(K * _all_above(np.minimum(1, x), t))
+    return float_or_array(K * _all_above(np.minimum(1, x), t))
 
 
 def lemma_4_2(
@@ -271,7 +272,7 @@ def lemma_4_2(
     """
     K, t, x = _lemma_4_2_terms(arms, t, eps, A)
     with np.errstate(over="ignore"):
-        return plain(K * np.exp(-t * x))
+        return float_or_array(K * np.exp(-t * x))
 
 
 # --- the event in the proof of Prop. 4.3 --------------------------------------------------
@@ -297,7 +298,7 @@ def event_complement(
     0.000908
     """
     K, t, x = _lemma_4_2_terms(arms, t, eps, A)
-    return plain(np.exp(np.minimum(0, np.log(t) + np.log(K) - x)))
+    return float_or_array(np.exp(np.minimum(0, np.log(t) + np.log(K) - x)))
 
 
 def event_complement_exact(arms: Problem | RewardLaw, t: int, eps: float) -> np.ndarray:

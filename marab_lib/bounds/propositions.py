@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _validate
+from .._validate import float_or_array
 from ..problems import Problem
-from ._arguments import ZERO, checked_problem, constants, level, plain, steps
+from ._arguments import ZERO, checked_problem, constants, level, steps
 
 __all__ = [
     "Assumptions",
@@ -99,13 +100,15 @@ def _check_expectation(problem: Problem) -> None:
 def _in_probability(scale: ArrayLike, t: np.ndarray, delta: np.ndarray, known: _Known):
     """scale log(t K / delta) + (K - k) Delta_mu,max."""
     _validate.broadcast(t=t, delta=delta, A=known.A)
-    return plain(scale * (np.log(t) + np.log(known.n_arms) - np.log(delta)) + known.pulls)
+    return float_or_array(scale * (np.log(t) + np.log(known.n_arms) - np.log(delta)) + known.pulls)
 
 
 def _in_expectation(scale: ArrayLike, t: np.ndarray, known: _Known):
     """The bound above at delta = scale / t, and scale more for the share delta of all runs."""
     log = 2 * np.log(t) + np.log(known.n_arms) - np.log(np.maximum(scale, 1e-300))
-    return plain(scale * (log + 1) + known.pulls)  # where A is inf, scale is 0, and so the product
+    return float_or_array(
+        scale * (log + 1) + known.pulls
+    )  # where A is inf, scale is 0, and so the product
 
 
 # --- Proposition 4.3 ----------------------------------------------------------------------
@@ -180,7 +183,9 @@ def prop_4_3_least_t(
     """
     _validate.choice("condition", condition, ("proof", "printed"))
     known = _known(problem, A)
-    return plain(known.n_worse / known.A * known.ratio ** (1 if condition == "proof" else -1))
+    return float_or_array(
+        known.n_worse / known.A * known.ratio ** (1 if condition == "proof" else -1)
+    )
 
 
 def prop_4_3_expectation(
@@ -263,7 +268,7 @@ def prop_4_4_least_t(problem: Problem, *, A: ArrayLike | None = None) -> np.ndar
     2.0
     """
     known = _known(problem, A, small_margins=True)
-    return plain(known.n_worse / known.A)
+    return float_or_array(known.n_worse / known.A)
 
 
 def prop_4_4_expectation(
@@ -328,7 +333,7 @@ def auer_2002(problem: Problem, t: ArrayLike) -> np.ndarray | float:
     _check_expectation(problem)
     gaps = gaps[gaps > ZERO]
     inverse = (1 / gaps).sum()
-    return plain(8 * np.log(steps("t", t)) * inverse + (1 + math.pi**2 / 3) * gaps.sum())
+    return float_or_array(8 * np.log(steps("t", t)) * inverse + (1 + math.pi**2 / 3) * gaps.sum())
 
 
 @dataclass(frozen=True)
@@ -402,7 +407,7 @@ def constant_bound(problem: Problem, *, A: ArrayLike | None = None) -> np.ndarra
     """
     known = _known(problem, A)
     mass = np.minimum(1, known.minimum * known.A[..., None])
-    return plain((known.mean / mass).sum(axis=-1))
+    return float_or_array((known.mean / mass).sum(axis=-1))
 
 
 def constant_bound_margins(problem: Problem, *, A: ArrayLike | None = None) -> np.ndarray | float:
@@ -422,7 +427,7 @@ def constant_bound_margins(problem: Problem, *, A: ArrayLike | None = None) -> n
     1.0
     """
     known = _known(problem, A, small_margins=True)
-    return plain(np.maximum(1 / known.A[..., None], known.mean).sum(axis=-1))
+    return float_or_array(np.maximum(1 / known.A[..., None], known.mean).sum(axis=-1))
 
 
 def constant_bound_probability(
@@ -447,4 +452,4 @@ def constant_bound_probability(
     known = _known(problem, A)
     delta, A = _validate.broadcast(delta=level("delta", delta), A=known.A)
     cost = (known.mean / known.minimum).sum()
-    return plain(known.mean.sum() + cost * (np.log(known.n_worse) - np.log(delta)) / A)
+    return float_or_array(known.mean.sum() + cost * (np.log(known.n_worse) - np.log(delta)) / A)

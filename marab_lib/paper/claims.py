@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .. import arms, bounds, policies, problems
-from ..statistics import Estimate
+from ..statistics import Estimate, growth_exponent
 from . import section_2, section_3, section_4, section_5_1, section_5_2
 from .evidence import HORIZONS, READINGS, TUNED_C, Evidence, Reading
 from .rules import Above, Below, Between, Finding, Rule, Verdict, combine
@@ -108,7 +108,12 @@ def _against_ucb(*keys: str) -> Callable[[Evidence], list[Finding]]:
 
 def _growth(policy: str, rule: Rule) -> Callable[[Evidence], list[Finding]]:
     text = "exponent of the regret in t, over the last doubling"
-    return lambda e: _one(text, section_2.growth_exponent(e.bernoulli, policy), rule)
+
+    def findings(e: Evidence) -> list[Finding]:
+        paths = e.bernoulli.theoretical_regret.sel(policy=policy)
+        return _one(text, growth_exponent(paths), rule)
+
+    return findings
 
 
 def _explore_rate(e: Evidence) -> list[Finding]:
@@ -363,12 +368,12 @@ def _conflict(e: Evidence) -> list[Finding]:
     return [
         Finding(
             f"{text} the best arms differ",
-            section_4.linear_share(apart, HORIZONS[1], e.runs, e.seed),
+            section_4.min_growth([apart], HORIZONS[1], e.runs, e.seed),
             Above(0.9),
         ),
         Finding(
             f"{text} they agree but some mean margin is larger",
-            section_4.growth_exponent(section_4.min_runs(steep, HORIZONS[1], e.runs, e.seed)),
+            section_4.min_growth(steep, HORIZONS[1], e.runs, e.seed),
             Above(0.9),
         ),
     ]
@@ -426,7 +431,7 @@ _SECTION_4 = (
         "MIN achieves a regret that is at most logarithmic.",
         lambda e: _one(
             "exponent of MIN's regret in t, over the last doubling",
-            section_4.growth_exponent(e.aligned_runs),
+            growth_exponent(e.aligned_runs.theoretical_regret.isel(policy=0)),
             Below(ROOT),
         ),
     ),
@@ -495,7 +500,7 @@ def _all_ucb_grow(e: Evidence) -> list[Finding]:
     return [
         Finding(
             f"exponent of the regret at {name}, from T/2 to T",
-            section_5_1.growth_exponent(e.figure_1, name),
+            growth_exponent(e.figure_1.theoretical_regret.sel(policy=name)),
             Below(ROOT),
         )
         for name in ("UCB(C=0.001)", "UCB(C=1e-06)")

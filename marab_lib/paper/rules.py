@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _validate
 from .._rounding import order
-from ..statistics import LEVEL, Estimate
+from ..statistics import LEVEL, Estimate, percentile_interval
 
 if TYPE_CHECKING:
     import pandas
@@ -137,14 +137,15 @@ class Findings(dict[str, Finding]):
 
     def __init__(self, confidence: float = LEVEL) -> None:
         super().__init__()
-        confidence = _validate.number("confidence", confidence, 0, 1, open_low=True, open_high=True)
-        self.tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+        self.confidence = _validate.number(
+            "confidence", confidence, 0, 1, open_low=True, open_high=True
+        )
 
     def add(
         self, key: str, text: str, values: np.ndarray, rule: Rule, paper: float = float("nan")
     ) -> None:
         """Add the finding whose number is values[0] and whose resamples are values[1:]."""
-        low, high = np.quantile(values[1:], self.tails)
+        low, high = percentile_interval(values[1:], self.confidence)
         value = float(values[0])
         estimate = Estimate(value, float(min(low, value)), float(max(high, value)))
         self[key] = Finding(text, estimate, rule, paper, key)

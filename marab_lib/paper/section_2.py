@@ -20,7 +20,6 @@ __all__ = [
     "explore_rate_exponent",
     "extra_regret",
     "gap_exponent",
-    "growth_exponent",
     "lai_robbins_constant",
     "lai_robbins_ratio",
     "maxmin_agreement",
@@ -51,13 +50,6 @@ def bernoulli_study(
 def _curve(result: xarray.Dataset, policy: str) -> np.ndarray:
     """Theoretical regret: (checkpoint, run)."""
     return result.theoretical_regret.sel(policy=policy).isel(problem=0).values.T
-
-
-def growth_exponent(result: xarray.Dataset, policy: str) -> Estimate:
-    """d log R / d log t over the last doubling: 1 if linear, 1 / log t if logarithmic."""
-    return Estimate.bootstrap(
-        lambda x: np.log2(x[-1].mean(-1) / x[-2].mean(-1)), _curve(result, policy)
-    )
 
 
 def lai_robbins_constant(means: Sequence[float]) -> float:

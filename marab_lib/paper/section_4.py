@@ -11,7 +11,7 @@ from .. import bounds, policies, problems
 from .._rounding import first_least
 from ..arms import RewardLaw
 from ..simulation.run import simulate
-from ..statistics import Estimate
+from ..statistics import Estimate, growth_exponent
 
 if TYPE_CHECKING:
     import xarray
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 __all__ = [
     "bound_over_mean",
     "error_exponents",
-    "growth_exponent",
     "lemma_4_1_excess",
     "lemma_4_2_excess",
-    "linear_share",
+    "min_growth",
     "min_runs",
     "min_wins",
     "printed_condition_failures",
@@ -119,14 +118,6 @@ def bound_over_mean(
     return Estimate.bootstrap(lambda x: limits[worst] / x.mean(-1), final[worst])
 
 
-def growth_exponent(result: xarray.Dataset) -> Estimate:
-    """d log R / d log t of MIN's mean regret over the last doubling: 0 if it is constant."""
-    curve = result.theoretical_regret.isel(policy=0).mean("problem").values
-    return Estimate.bootstrap(
-        lambda late, early: np.log2(late.mean(-1) / early.mean(-1)), curve[:, -1], curve[:, -2]
-    )
-
-
 def printed_condition_failures(problem: problems.Problem, least: int) -> Estimate:
     """Steps t that the printed condition admits and at which the bound is below the regret.
 
@@ -148,6 +139,7 @@ def min_wins(problem: problems.Problem, horizon: int, runs: int, seed: int, C: f
     return Estimate.mean(final[0] - final[1])
 
 
-def linear_share(problem: problems.Problem, horizon: int, runs: int, seed: int) -> Estimate:
-    """d log R / d log t of MIN on one problem: 1 where its arm is not the best in the mean."""
-    return growth_exponent(min_runs([problem], horizon, runs, seed))
+def min_growth(listed: Sequence[problems.Problem], horizon: int, runs: int, seed: int) -> Estimate:
+    """Growth exponent of MIN's regret: 1 where its arm is not the best in the mean."""
+    result = min_runs(listed, horizon, runs, seed)
+    return growth_exponent(result.theoretical_regret.isel(policy=0))

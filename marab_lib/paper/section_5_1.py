@@ -20,7 +20,6 @@ __all__ = [
     "figure_1",
     "found_by",
     "growth_after",
-    "growth_exponent",
     "largest_gap_to_min",
     "printed_policies",
     "ratio_to_min",
@@ -94,18 +93,6 @@ def growth_after(result: xarray.Dataset, step: int, policy: str = "MIN") -> Esti
     at = curve.sel(checkpoint=step, method="ffill").values
     return Estimate.bootstrap(
         lambda final, early: 1 - early.mean(-1) / final.mean(-1), _final(result, policy), at
-    )
-
-
-def growth_exponent(result: xarray.Dataset, policy: str) -> Estimate:
-    """d log R / d log t from T/2 to T: 1 if linear, 1/2 for a root, 1/log t if logarithmic."""
-    horizon = int(result.attrs["horizon"])
-    half = _curve(result, policy).sel(checkpoint=horizon // 2, method="nearest")
-    ratio = horizon / float(half.checkpoint)
-    return Estimate.bootstrap(
-        lambda final, early: np.log(final.mean(-1) / early.mean(-1)) / np.log(ratio),
-        _final(result, policy),
-        half.values,
     )
 
 

@@ -12,7 +12,7 @@ from .._rounding import first_least, order
 from ..policies import Policy
 from ..problems import Problem
 from ..simulation.run import simulate
-from ..statistics import Estimate
+from ..statistics import Estimate, percentile_interval
 from .rules import Above, Below, Between, Findings
 
 if TYPE_CHECKING:
@@ -610,7 +610,6 @@ def change_intervals(
     confidence = _validate.number("confidence", confidence, 0, 1, open_low=True, open_high=True)
     runs = ordered.sizes["run"]
     drawn = np.random.default_rng(seed).integers(runs, size=(resamples, runs))
-    ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     rows = {}
     for family, listed in groups.items():
         lines = ordered.sel(policy=[p.name for p in listed])
@@ -618,7 +617,7 @@ def change_intervals(
             of_runs = lines.sel(problem=problem).transpose("policy", "run", "rank").values
             value = distance_between_settings(of_runs.mean(axis=1))
             many = [distance_between_settings(of_runs[:, d].mean(axis=1)) for d in drawn]
-            rows[family, problem] = [value, *np.quantile(many, ends)]
+            rows[family, problem] = [value, *percentile_interval(many, confidence)]
     return pandas.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high"])
 
 

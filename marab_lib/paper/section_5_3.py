@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from .. import _validate, policies, risk
 from .._rounding import first_least
+from ..statistics import percentile_interval, student_half_width
 from . import data
 from .battery import RewardTable
 from .rules import Above, Below, Findings
@@ -431,7 +432,7 @@ def _known_bills(table, names, alpha, confidence, resamples, seed) -> list[dict]
         samples.append(np.concatenate([weeks[i] for i in drawn]))
     costs = np.array([_cost_of(unit_cost[:, days], alpha) for days in samples])
     more = costs - costs[:, :, :1]
-    low, high = np.quantile(more[1:], [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    low, high = percentile_interval(more[1:], confidence, axis=0)
     return [
         _bill("known", name, costs[0, :, i], more[0, :, i], low[:, i], high[:, i])
         for i, name in enumerate(names)
@@ -439,14 +440,10 @@ def _known_bills(table, names, alpha, confidence, resamples, seed) -> list[dict]
 
 
 def _learned_bills(table, result, names, alpha, confidence) -> list[dict]:
-    from scipy import stats
-
     rewards = _recorded(result, "rewards").sel(policy=names).values
     costs = np.array(_cost_of(table.to_unit_cost(rewards), alpha))  # (2, policy, run)
     more = costs - costs[:, :1]
-    runs = costs.shape[-1]
-    error = more.std(axis=-1, ddof=1) / np.sqrt(runs)
-    half = stats.t.ppf((1 + confidence) / 2, runs - 1) * error
+    half = student_half_width(more, confidence)
     costs, more = costs.mean(axis=-1), more.mean(axis=-1)
     return [
         _bill("learned", name, costs[:, i], more[:, i], (more - half)[:, i], (more + half)[:, i])

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..runner import notebooks
 from ..work.files import replace_when_done
 from . import data
 from .claims import count_verdicts, judge
@@ -59,11 +58,12 @@ def save_verdicts(judged: pandas.DataFrame) -> None:
 def readme_table(verdicts: pandas.DataFrame) -> str:
     """A table of sections with links and counts, and the claims that do not simply hold."""
     counts = count_verdicts(verdicts)
-    names = {n.name[:2]: n.name for n in notebooks.find()}
+    notebooks = data.project() / "notebooks"
+    names = {path.name[:2]: path.name for path in notebooks.glob("[0-9][0-9]_*.ipynb")}
     lines = ["| Section | About | Notebooks | " + " | ".join(counts.columns) + " |"]
     lines.append("|---|---|---|" + "---|" * len(counts.columns))
     for section, (about, numbers) in _SECTIONS.items():
-        links = ", ".join(f"[{n}](notebooks/{names[n]}.ipynb)" for n in numbers.split())
+        links = ", ".join(f"[{n}](notebooks/{names[n]})" for n in numbers.split())
         row = " | ".join(str(n) if n else "" for n in counts.loc[section])
         lines.append(f"| {section} | {about} | {links} | {row} |")
     total = " | ".join(f"**{n}**" for n in counts.sum())

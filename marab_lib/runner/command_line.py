@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import yaml
 
+from ..work.files import new_or_folder
 from . import notebooks, sweep
 from .notebooks import CellError, Notebook
-from .outputs import free_or_folder
 
 INTERRUPTED = 130  # exit status of a program that Ctrl-C ended
 UNREAD = 141  # and of one whose output nobody reads any more
@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(list(map(_no_option, arguments)))
     try:
         if getattr(given, "out", None):
-            free_or_folder("--out", given.out)
+            new_or_folder("--out", given.out)
         status = given.command(given)
         sys.stdout.flush()
         return status
@@ -158,7 +158,7 @@ def _run(given: argparse.Namespace) -> int:
 
 def _sweep(given: argparse.Namespace) -> int:
     notebook = notebooks.pick(given.name, notebooks.find(given.notebooks))
-    out = given.out or free_or_folder("--out", Path("out", "sweeps", notebook.name))
+    out = given.out or new_or_folder("--out", Path("out", "sweeps", notebook.name))
     names = [name for name, *_ in given.g]
     for name in names:
         if names.count(name) > 1:

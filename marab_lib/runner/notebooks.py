@@ -24,8 +24,7 @@ from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError, strip_color
 
 from ..paper import data
-from ..work.files import replace_when_done
-from .outputs import below
+from ..work.files import below, replace_when_done
 
 __all__ = [
     "FOLDER",

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..work.files import replace_when_done
+from ..work.files import below, replace_when_done, save_dataset
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -20,63 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Outputs",
-    "below",
-    "free_or_folder",
-    "load_dataset",
-    "save_dataset",
+    "read_table",
 ]
-
-
-def free_or_folder(name: str, given: str | os.PathLike) -> Path:
-    """A path that is a folder, or can become one.
-
-    Raises
-    ------
-    ValueError
-        Naming the argument, if the path is empty, or a file or below one.
-
-    Examples
-    --------
-    >>> free_or_folder("store", "")
-    Traceback (most recent call last):
-    ValueError: store must be a folder or a free name, got ''
-    """
-    wanted = f"{name} must be a folder or a free name, got {str(given)!r}"
-    if not os.fspath(given):
-        raise ValueError(wanted)
-    for place in (Path(given), *Path(given).parents):
-        if (place.exists() or place.is_symlink()) and not place.is_dir():
-            what = "a file" if place.exists() else "a link that leads nowhere"
-            raise ValueError(f"{wanted}: {place} is {what}")
-    return Path(given)
-
-
-def below(folder: str | os.PathLike, *names: str) -> Path:
-    """The place of a result in an output folder; no link below that folder leads out of it.
-
-    Raises
-    ------
-    ValueError
-        Naming the link, if there is one.
-
-    Examples
-    --------
-    >>> below("out", "numbers", "06_table.csv") == Path("out", "numbers", "06_table.csv").absolute()
-    True
-    """
-    path = Path(folder).resolve()  # this one may be a link: its user has named it
-    for name in names:
-        path = path / name
-        if path.is_symlink():
-            raise ValueError(f"{path} must be no link, since results are written there: remove it")
-    return path
-
-
-def save_dataset(dataset: xarray.Dataset, path: str | os.PathLike) -> None:
-    """Write a result of `simulate` as NetCDF-4, compressed; `load_dataset` reads it back."""
-    encoding = {name: {"zlib": True, "complevel": 4} for name in dataset.data_vars}
-    with replace_when_done(path) as part:
-        dataset.to_netcdf(part, engine="h5netcdf", encoding=encoding)
 
 
 def read_table(path: str | os.PathLike) -> pandas.DataFrame:
@@ -93,24 +38,6 @@ def read_table(path: str | os.PathLike) -> pandas.DataFrame:
         return pandas.read_csv(path, dtype=str, keep_default_na=False)
     except ValueError as error:
         raise ValueError(f"{path} cannot be read as a table: {error}") from None
-
-
-def load_dataset(path: str | os.PathLike) -> xarray.Dataset:
-    """Read a result that `save_dataset` wrote, into memory.
-
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        If the file is missing, or cut or of another kind.
-    """
-    import xarray
-
-    try:
-        return xarray.load_dataset(path, engine="h5netcdf")
-    except (FileNotFoundError, PermissionError):
-        raise
-    except (OSError, ValueError, LookupError, RuntimeError, TypeError) as error:  # as HDF5 fails
-        raise ValueError(f"{path} is not a whole NetCDF file: {error}") from None
 
 
 class Outputs:

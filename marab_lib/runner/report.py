@@ -31,10 +31,10 @@ from papermill.exceptions import strip_color
 
 from ..paper.claims import count_verdicts
 from ..paper.verdicts import saved_verdicts
-from ..work.files import replace_folder_when_done
+from ..work.files import below, replace_folder_when_done
 from . import notebooks
 from .notebooks import Notebook, Parameter
-from .outputs import below, read_table
+from .outputs import read_table
 
 __all__ = [
     "build",

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..paper import data
-from ..work.files import replace_folder_when_done, replace_when_done
+from ..work.files import below, replace_folder_when_done, replace_when_done
 from ..work.store import fingerprint
 from . import notebooks
 from .notebooks import CellError, Notebook, Parameter
-from .outputs import below, read_table
+from .outputs import read_table
 
 if TYPE_CHECKING:
     import pandas

@@ -12,7 +12,7 @@ import psutil
 from .. import _validate, risk
 from ..policies import Policy
 from ..problems import Problem
-from ..runner.outputs import free_or_folder
+from ..work.files import new_or_folder
 
 if TYPE_CHECKING:
     pass
@@ -77,7 +77,7 @@ def check_places(client: object, store: object) -> None:
     if store is not None and not isinstance(store, (str, os.PathLike)):
         raise TypeError(f"store must be a path, got {_validate.shown(store)}")
     if store is not None:
-        free_or_folder("store", store)
+        new_or_folder("store", store)
 
 
 def checked_checkpoints(checkpoints: int | Sequence[int] | None, horizon: int) -> np.ndarray:

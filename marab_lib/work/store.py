@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..runner.outputs import free_or_folder
-from .files import replace_when_done
+from .files import new_or_folder, replace_when_done
 from .threads import Arrays
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ class Store:
     """
 
     def __init__(self, folder: str | os.PathLike) -> None:
-        self.folder = free_or_folder("store", folder)
+        self.folder = new_or_folder("store", folder)
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def _path(self, key: str) -> Path:

@@ -20,7 +20,7 @@ from marab_lib import (
     simulate,
 )
 from marab_lib.paper import battery
-from marab_lib.runner.outputs import load_dataset, save_dataset
+from marab_lib.work.files import load_dataset, save_dataset
 
 
 @pytest.fixture(scope="module")

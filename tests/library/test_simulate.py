@@ -168,7 +168,7 @@ def test_result_says_how_it_was_made(reference):
 
 
 def test_netcdf_keeps_everything(reference, tmp_path):
-    from marab_lib.runner.outputs import load_dataset, save_dataset
+    from marab_lib.work.files import load_dataset, save_dataset
 
     save_dataset(reference, tmp_path / "result.nc")
     back = load_dataset(tmp_path / "result.nc")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import xarray
 
-from marab_lib.statistics import Estimate
+from marab_lib.statistics import Estimate, growth_exponent
 
 
 def coverage(make, truth, repetitions=400):
@@ -22,6 +23,17 @@ def test_intervals_cover_at_their_level():
         lambda r: Estimate.bootstrap(lambda x: x.mean(-1), r.normal(2, 1, 80), resamples=300), 2.0
     )
     assert abs(boot - 0.95) < 0.055  # a percentile interval of 80 values covers a little less
+
+
+@pytest.mark.parametrize("power", [1, 1 / 2, 0])
+@pytest.mark.parametrize("steps", [[250, 500, 1000], [1, 30, 41, 83]])
+def test_growth_exponent_of_powers(power, steps):
+    curves = np.multiply.outer([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0]], np.array(steps) ** power)
+    paths = xarray.DataArray(curves, {"checkpoint": steps}, ("run", "problem", "checkpoint"))
+    assert growth_exponent(paths).value == pytest.approx(power, abs=1e-12)
+    assert growth_exponent(paths[:, 0]).value == pytest.approx(power, abs=1e-12)
+    with pytest.raises(ValueError, match="paths must have the dimensions"):
+        growth_exponent(paths.expand_dims("policy"))
 
 
 def test_bootstrap_resamples_together():

@@ -20,16 +20,6 @@ def made_up(curves: dict[str, np.ndarray], steps, horizon: int) -> xr.Dataset:
     )
 
 
-@pytest.mark.parametrize(("power", "expected"), [(1.0, 1.0), (0.5, 0.5), (0.0, 0.0)])
-def test_growth_exponents_of_powers(power, expected):
-    steps = [250, 500, 1000]
-    scale = np.array([1.0, 2.0, 3.0])[:, None]
-    result = made_up({"MIN": scale * np.array(steps) ** power}, steps, 1000)
-    assert section_5_1.growth_exponent(result, "MIN").value == pytest.approx(expected)
-    assert section_2.growth_exponent(result, "MIN").value == pytest.approx(expected)
-    assert section_4.growth_exponent(result).value == pytest.approx(expected, abs=1e-12)
-
-
 def test_ratios_by_hand():
     steps = [50, 100]
     curves = {

@@ -21,7 +21,7 @@ from marab_lib.runner.notebooks import Parameter
 SHOW = "print(horizon, level, name, fast, alphas)"
 FIGURE = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
 WRITE = """\
-from marab_lib import outputs
+from marab_lib.runner import outputs
 import pandas as pd
 outputs.Outputs(output_dir, "01").table(pd.DataFrame({"x": [1]}), "x")"""
 
@@ -129,7 +129,7 @@ def test_a_file_as_out_is_refused_before_anything_is_run(
     assert main([*command, *arguments]) == 2
     shown = capsys.readouterr()
     place = f"got {str(out / below)!r}: {out} is a file"
-    assert f"--out must be a folder or a free name, {place}" in shown.err
+    assert f"--out must be a folder, or a path at which nothing is, {place}" in shown.err
     assert shown.out == ""
     assert not (tmp_path / "mark").exists()
     assert out.read_text() == "mine"
@@ -149,7 +149,10 @@ def test_a_place_that_cannot_be_written_to_is_no_traceback(write_notebook, tmp_p
     (tmp_path / "out" / "report").write_text("mine")
     places = ["--notebooks", str(tmp_path / "notebooks"), "--out", str(tmp_path / "out")]
     assert main(["report", *places]) == 2
-    assert "path must be a folder or a free name, got the file" in capsys.readouterr().err
+    assert (
+        "path must be a folder, or a path at which nothing is, got the file"
+        in capsys.readouterr().err
+    )
     assert (tmp_path / "out" / "report").read_text() == "mine"
 
 
@@ -500,7 +503,8 @@ def test_checks_that_python_removes_are_missed(tmp_path):
     """In a notebook that is opened by hand; the module itself can be used so."""
     code = (
         "import sys\n"
-        "from marab_lib import outputs, policies, problems, simulate\n"
+        "from marab_lib import policies, problems, simulate\n"
+        "from marab_lib.runner import outputs\n"
         "assert sys.exit('assertions are on')\n"
         "simulate(problems.proof_of_concept(), policies.MIN(), 50, 1, 1)\n"
         "outputs.Outputs('', '01')\n"

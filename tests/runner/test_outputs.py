@@ -10,8 +10,14 @@ import xarray as xr
 
 from marab_lib import policies, problems, simulate
 from marab_lib.plots import use_style
-from marab_lib.runner.outputs import Outputs, free_or_folder, load_dataset, save_dataset
-from marab_lib.work.files import replace_folder_when_done, replace_when_done
+from marab_lib.runner.outputs import Outputs
+from marab_lib.work.files import (
+    load_dataset,
+    new_or_folder,
+    replace_folder_when_done,
+    replace_when_done,
+    save_dataset,
+)
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
@@ -99,7 +105,9 @@ def test_the_old_folder_is_there_whichever_move_fails(site, monkeypatch, error, 
 def test_a_file_is_no_place_for_a_folder(tmp_path):
     path = tmp_path / "site"
     path.write_text("mine")
-    with pytest.raises(NotADirectoryError, match="must be a folder or a free name, got the file"):
+    with pytest.raises(
+        NotADirectoryError, match="must be a folder, or a path at which nothing is, got the file"
+    ):
         replace_site(path)
     assert path.read_text() == "mine"
     assert os.listdir(tmp_path) == ["site"]
@@ -158,8 +166,10 @@ def test_what_cannot_become_a_folder_is_named(tmp_path, given):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     path = str(tmp_path / given) if given else ""
-    with pytest.raises(ValueError, match="place must be a folder or a free name") as error:
-        free_or_folder("place", path)
+    with pytest.raises(
+        ValueError, match="place must be a folder, or a path at which nothing is"
+    ) as error:
+        new_or_folder("place", path)
     assert repr(path) in str(error.value)
 
 
