@@ -11,6 +11,7 @@ from .. import _validate, policies, regret, risk
 from .._rounding import first_least, order
 from ..policies import Policy
 from ..problems import Problem
+from ..simulation.result import join_policies
 from ..simulation.run import simulate
 from ..statistics import Estimate, percentile_interval
 from .rules import Above, Below, Between, Findings
@@ -150,7 +151,7 @@ def final_regrets(
             names = ["theoretical_regret", "empirical_regret"]
             joined = xarray.concat([p[names] for p in played], "checkpoint", join="exact")
             parts.append(joined.assign(pulls=played[-1].pulls))
-    result = xarray.concat(parts, "policy").rename(checkpoint="horizon")
+    result = join_policies(parts).rename(checkpoint="horizon")
     result = result.sel(policy=[policy.name for policy in policies])
     result["mean"] = ("problem", "arm"), np.stack([p.means for p in problems])
     result.attrs = {"horizons": list(horizons), "runs": runs, "seed": str(seed), "last": last}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
+from numbers import Real
 from types import FunctionType
 from typing import TYPE_CHECKING
 
@@ -66,6 +67,15 @@ def _number(
         allowed = f"a number in [{-_LARGEST:g}, {_LARGEST:g}]"
         raise ValueError(f"{name} must be {allowed}, got {_validate.shown(value)}")
     return x
+
+
+def _shown(value: object) -> float | str:
+    """A parameter as the coordinates of a result hold it."""
+    if value is None:
+        return math.nan
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return float(value)
+    return ", ".join(map(_validate.plain, value)) if isinstance(value, tuple) else str(value)
 
 
 @dataclass(frozen=True)
@@ -181,6 +191,14 @@ class Policy:
             text = f"{value:g}" if isinstance(value, (int, float)) else str(value)
             shown.append(f"{f.name}={text}")
         return f"{self.title}({', '.join(shown)})" if shown else self.title
+
+    def described(self) -> dict[str, float | str]:
+        """The policy's own parameters as results show them: numbers, NaN for None, or texts."""
+        shared = {f.name for f in fields(Policy)}
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in shared}
+        if own.get("alpha") is not None:
+            own["alpha"] = risk.exact_level(self.alpha)
+        return {name: _shown(value) for name, value in own.items()}
 
     def identity(self) -> object:
         """What decides the policy's choices, besides its parameters and memory for a horizon.

@@ -73,6 +73,9 @@ class Custom(Policy):
         values = ", ".join(f"{p:g}" for p in self.params)
         return self.label or (f"{self.title}({values})" if values else self.title)
 
+    def described(self) -> dict[str, float | str]:
+        return {name: x for name, x in super().described().items() if name in ("params", "alpha")}
+
     @property
     def index_function(self) -> Callable:
         return self.function

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import math
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..policies import Policy
 from ..work.threads import Arrays
 from .tasks import Setting, _streams, versions
 
@@ -34,6 +40,65 @@ _LAST_DIMENSIONS = {
 }
 
 
+@functools.cache
+def commit() -> str:
+    """The commit that the module was checked out from, "-dirty" behind it if it was edited since.
+
+    Empty for an installed package, whatever repository it lies in.
+    """
+    checkout = Path(__file__).resolve().parents[2]
+    if not (checkout / ".git").exists():
+        return ""
+    command = ["git", "--no-optional-locks", "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        done = subprocess.run(
+            [*command, "--abbrev=40"], cwd=checkout, capture_output=True, text=True
+        )
+    except OSError:  # no git here
+        return ""
+    return done.stdout.strip()
+
+
+def parameter_coordinates(
+    policies: Sequence[Policy], but: Sequence[str] = ()
+) -> dict[str, tuple[str, list]]:
+    """Title and parameters of policies, each along ``policy``: NaN or "" where one has none.
+
+    Parameters
+    ----------
+    policies : sequence of Policy
+    but : sequence of str
+        Names that are taken.
+    """
+    each = [{"title": policy.title} | policy.described() for policy in policies]
+    coordinates = {}
+    for name in dict.fromkeys(name for one in each for name in one if name not in but):
+        texts = any(isinstance(one.get(name), str) for one in each)
+        values = [one.get(name, "" if texts else math.nan) for one in each]
+        coordinates[name] = "policy", [str(value) for value in values] if texts else values
+    return coordinates
+
+
+def join_policies(results: Sequence[xarray.Dataset]) -> xarray.Dataset:
+    """Results of other policies one after the other; a parameter that one has not is NaN or ""."""
+    import xarray
+
+    names = dict.fromkeys(
+        name for one in results for name, c in one.coords.items() if c.dims == ("policy",)
+    )
+    filled = []
+    for one in results:
+        absent = {}
+        for name in names:
+            if name not in one.coords:
+                kind = next(other[name].dtype.kind for other in results if name in other.coords)
+                empty = math.nan if kind == "f" else ""
+                absent[name] = "policy", [empty] * one.sizes["policy"]
+        filled.append(one.assign_coords(absent))
+    how = {"data_vars": "minimal", "coords": "minimal", "compat": "equals", "join": "exact"}
+    return xarray.concat(filled, "policy", **how, combine_attrs="drop_conflicts")
+
+
 def make_dataset(problems, policies, arrays: Arrays, setting: Setting, seed) -> xarray.Dataset:
     import xarray
 
@@ -49,7 +114,7 @@ def make_dataset(problems, policies, arrays: Arrays, setting: Setting, seed) -> 
     variables["mean"] = (("problem", "arm"), setting.means, {"units": "reward"})
     variables["variance"] = (("problem", "arm"), np.stack([p.variances for p in problems]))
     streams = [" ".join(map(str, stream)) for stream in _streams(problems)]
-    coordinates = {
+    coordinates = parameter_coordinates(policies, but=variables) | {
         "policy": [policy.name for policy in policies],
         "problem": np.arange(len(problems)),
         "run": np.arange(setting.runs),
@@ -70,4 +135,6 @@ def make_dataset(problems, policies, arrays: Arrays, setting: Setting, seed) -> 
         "policies": json.dumps([repr(policy) for policy in policies]),
         "versions": json.dumps(versions()),
     }
+    if commit():
+        attributes["commit"] = commit()
     return xarray.Dataset(variables, coordinates, attributes)

@@ -94,9 +94,11 @@ def simulate(
         ``theoretical_regret`` and ``empirical_regret`` (policy, problem, run, checkpoint), in units
         of the reward; ``pulls`` (policy, problem, run, arm); on request ``rewards`` and ``arms``
         (policy, problem, run, step) and ``checkpoint_pulls`` (policy, problem, run, checkpoint,
-        arm); ``mean`` and ``variance`` (problem, arm). Parameters, seed and versions are in its
-        attributes. The coordinates ``seed`` and ``number`` (run) and ``stream`` (problem) say which
-        rewards were drawn, also where results are joined.
+        arm); ``mean`` and ``variance`` (problem, arm). The policies' ``title`` and parameters
+        (``C``, ``alpha``, ...) are coordinates along ``policy``, NaN or "" where one has none. The
+        coordinates ``seed`` and ``number`` (run) and ``stream`` (problem) say which rewards were
+        drawn, also where results are joined. Seed, versions and, in a checkout, the commit are in
+        its attributes.
 
     Raises
     ------
@@ -111,6 +113,8 @@ def simulate(
     >>> result = simulate(problems.proof_of_concept(), policies.MIN(), 100, runs=3, seed=1)
     >>> result.theoretical_regret.dims
     ('policy', 'problem', 'run', 'checkpoint')
+    >>> result.sel(policy=result.title == "MIN").sizes["policy"]
+    1
     """
     problems = checked_problems(problems)
     policies = checked_policies(policies)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
+from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,6 +19,7 @@ import xarray as xr
 
 from marab_lib import arms, policies, problems, simulate
 from marab_lib import simulate as simulate_function
+from marab_lib.comparison import everyone
 from marab_lib.kernels.loop import compiled_loop
 from marab_lib.simulation import arguments, tasks
 from marab_lib.simulation.chunks import by_chunks
@@ -165,6 +170,67 @@ def test_result_says_how_it_was_made(reference):
     assert json.loads(reference.attrs["policies"])[0].startswith("UCB(")
     assert set(json.loads(reference.attrs["versions"])) >= {"marab_lib", "numpy", "numba"}
     assert reference.policy.values[2] == "MIN"
+    head = (Path(__file__).parents[2] / ".git").exists() and shutil.which("git")
+    pattern = "[0-9a-f]{40}(-dirty)?" if head else ""
+    assert re.fullmatch(pattern, reference.attrs.get("commit", ""))
+
+
+def test_results_carry_the_policies_parameters(tmp_path):
+    """As coordinates along policy: NaN and "" where a policy has none; also after joining."""
+    from marab_lib.runner.outputs import load_dataset, save_dataset
+    from marab_lib.simulation.result import join_policies
+
+    chosen = [
+        policies.UCB(0.1, label="mine"),
+        policies.MaRaB("0.3", 2, share="floor"),
+        policies.MVLCB(10.0, bonus="printed"),
+        policies.ExploreThenCommit(0.1, m=np.int64(2)),
+        policies.UCBV(support=(-1, 2)),
+        policies.MIN(),
+    ]
+    play = partial(simulate, problems.proof_of_concept(), horizon=60, runs=2, seed=0)
+    result = play(policies=chosen)
+    expected = {
+        "title": ["UCB", "MaRaB", "MV-LCB", "ETC", "UCB-V", "MIN"],
+        "C": [0.1, 2, *[np.nan] * 4],
+        "alpha": [np.nan, 0.3, np.nan, 0.1, np.nan, np.nan],
+        "share": ["", "floor", "", "", "", ""],
+        "rho": [np.nan, np.nan, 10, np.nan, np.nan, np.nan],
+        "delta": [np.nan] * 6,
+        "bonus": ["", "", "printed", "", "", ""],
+        "m": [np.nan, np.nan, np.nan, 2, np.nan, np.nan],
+        "support": ["", "", "", "", "-1, 2", ""],
+    }
+    for name, values in expected.items():
+        np.testing.assert_array_equal(result[name].values, values, name)
+        assert result[name].dims == ("policy",)
+    assert result.sel(policy=result.title == "UCB").policy.values.tolist() == ["mine"]
+    assert result.sel(policy=result.alpha > 0.2).policy.values.tolist() == [chosen[1].name]
+
+    save_dataset(result, tmp_path / "result.nc")
+    back = load_dataset(tmp_path / "result.nc")
+    xr.testing.assert_identical(back, result)
+    parts = [play(policies=part) for part in (chosen[:1], chosen[1:4], chosen[4:])]
+    joined = join_policies(parts)
+    xr.testing.assert_identical(joined.drop_attrs(deep=False), result.drop_attrs(deep=False))
+    joined = join_policies([parts[0], back.isel(policy=[1, 2, 3]), parts[2]])
+    xr.testing.assert_equal(joined, result)
+
+
+def test_every_policy_has_coordinates():
+    from marab_lib.simulation.result import parameter_coordinates
+
+    @policies.index
+    def first(t, arms, state, params, memory, history):
+        arms[0].index = 1.0
+
+    listed = [*everyone(), policies.MCVTS(), policies.BernoulliMVTS()]
+    listed += [policies.Custom(first, (0.5, 2), alpha=0.1)]
+    found = parameter_coordinates(listed)
+    kinds = {name: {type(value) for value in values} for name, (_, values) in found.items()}
+    assert all(kind in ({str}, {float}) for kind in kinds.values()), kinds
+    assert found["params"][1][-1] == "0.5, 2"
+    assert not any("0x" in text for _, values in found.values() for text in map(str, values))
 
 
 def test_netcdf_keeps_everything(reference, tmp_path):
