@@ -135,9 +135,7 @@ class ScaledGeometricSum:
         f = np.zeros(points + 1)
         f[0] = 1.0
         for scale, p in zip(self.scales, self.p, strict=True):
-            ratio = (
-                min(scale / step, points + 1.0) if scale < step * (points + 1.0) else points + 1.0
-            )
+            ratio = scale / step if scale < step * (points + 1.0) else points + 1.0
             # A positive scale rounded up is one step at least.
             d = max(1, math.ceil(ratio - 1e-9)) if up and scale else math.floor(ratio + 1e-9)
             if d == 0:

@@ -31,7 +31,8 @@ def _stuck(
     level = problem.essential_infima[others].max()
     below = float(problem.cdfs(np.nextafter(level, -np.inf))[best])
     m = min(m, 10**300)  # fewer rewards give a smaller bound; no float holds more
-    return -math.expm1(m * math.log1p(-below)) if below < 1 else 1.0, gap, m
+    # Not all rewards of arm 1 are below a_2, as its CVaR is above: the logarithm is finite.
+    return -math.expm1(m * math.log1p(-below)), gap, m
 
 
 def marab_stuck_probability(

@@ -47,6 +47,20 @@ def test_lemma_4_2_by_hand():
         assert bounds.lemma_4_2_exact(two, 2, 0.2) == pytest.approx(1 - 0.4375 * 0.64)
 
 
+def test_exponential_rate_by_hand():
+    # -log(1 - 2 e) / e is least as e goes to 0, where it is 2; the grid begins at 1e-6 of .5.
+    assert bounds.exponential_rate(arms.Uniform(0.2, 0.7)) == pytest.approx(2, rel=1e-6)
+    got = bounds.exponential_rate(arms.Uniform([0.2, 0], [0.7, 4]))
+    assert got == pytest.approx([2, 0.25], rel=1e-6)
+
+
+def test_no_minimum_is_beyond_the_support_by_hand():
+    law = arms.Uniform([0, 0], 1)
+    for of in (bounds.lemma_4_2_exact, bounds.lemma_4_2_product, bounds.lemma_4_2_power):
+        assert of(law, 3, 1.5) == 0
+    assert bounds.event_complement_exact(law[0], 1, 0.005) == pytest.approx([0.995])
+
+
 def test_small_probabilities_keep_their_digits():
     """(1 - x)**t = exp(t log1p(-x)): at x = 1e-20, t = 1e19 it is exp(-.1), in floats 1**t = 1."""
     law = arms.Uniform(0, 1)
@@ -368,6 +382,16 @@ def test_stopping_probabilities_with_atoms(ties, atom_at_best):
             assert pulls[run, arm] == _ranks(tape, a_star, strict)[arm]
     wins = {"lowest": (0,), "highest": (2,), "random": (0, 2)}[ties] if atom_at_best else ()
     assert p == pytest.approx([0.2 if 0 in wins else 0.6, 0, 0.2 if 2 in wins else 0.6])
+
+
+def test_a_rare_atom_at_the_best_infimum_leaves_ties_to_the_rule_by_hand():
+    side, best = (
+        arms.Discrete([0.1, 0.3, 0.9], [0.2, 0.4, 0.4]),
+        arms.Discrete([0.3, 0.9], [0.005, 0.995]),
+    )
+    problem = Problem([side, best])
+    assert bounds.stopping_probabilities(problem, "lowest") == pytest.approx([0.2, 0])
+    assert bounds.stopping_probabilities(problem, "highest") == pytest.approx([0.6, 0])
 
 
 def test_limit_with_several_best_arms():
