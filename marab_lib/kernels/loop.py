@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
@@ -96,87 +97,84 @@ def _regrets(arms, means, best_mean, t, total):
     return theoretical, t * best_mean - total
 
 
-_I1 = types.Array(types.int64, 1, "C")
-_I2 = types.Array(types.int64, 2, "C")
+class Laws(NamedTuple):
+    """The reward laws of all problems."""
+
+    kinds: np.ndarray  # [problem, arm]
+    starts: np.ndarray  # [problem, arm], where the parameters of an arm begin
+    sizes: np.ndarray  # [problem, arm]
+    params: np.ndarray  # of all laws, in one line
+    keys: np.ndarray  # [problem, 2], of the reward tapes
+    means: np.ndarray  # [problem, arm]
+
+
+class Options(NamedTuple):
+    """What the loop does for one policy."""
+
+    params: np.ndarray  # handed to the index function
+    memory_size: int
+    keep_history: bool
+    tail_sizes: np.ndarray  # for n = 0..horizon, or empty
+    time: int  # what is subtracted from the 1-based t
+    first_pulls: int
+    rounds: int  # of first pulls
+    ties: int
+
+
+class Length(NamedTuple):
+    """How long and how often each problem is played."""
+
+    horizon: int
+    runs: int
+    checkpoints: np.ndarray  # increasing
+
+
+class Output(NamedTuple):
+    """Where the results go, one row a pair; what is not recorded has no step or checkpoint."""
+
+    theoretical_regret: np.ndarray  # [pair, checkpoint]
+    empirical_regret: np.ndarray  # [pair, checkpoint]
+    pulls: np.ndarray  # [pair, arm]
+    rewards: np.ndarray  # [pair, step]
+    arms: np.ndarray  # [pair, step]
+    checkpoint_pulls: np.ndarray  # [pair, checkpoint, arm]
+
+
+_INT = types.int64
+_I1, _I2 = types.Array(_INT, 1, "C"), types.Array(_INT, 2, "C")
 _U2 = types.Array(types.uint64, 2, "C")
-_PULLS = types.Array(types.int32, 2, "C")
+_PLAYED, _PULLS = types.Array(types.int16, 2, "C"), types.Array(types.int32, 2, "C")
 _PULLS_OVER_TIME = types.Array(types.int32, 3, "C")
-_PLAYED = types.Array(types.int16, 2, "C")
 
 _SIMULATE = types.void(
     INDEX_FUNCTION,
-    F1,  # params of the policy
-    types.int64,  # size of its memory
-    types.boolean,  # keep the history of rewards?
-    _I1,  # tail sizes for n = 0..horizon, or empty
-    types.int64,  # what is subtracted from the 1-based t
-    types.int64,  # first pulls
-    types.int64,  # and how many rounds of them
-    types.int64,  # ties
-    _I2,  # kinds[problem, arm]
-    _I2,  # starts
-    _I2,  # sizes
-    F1,  # law parameters
-    _U2,  # keys[problem, 2]
-    F2,  # means[problem, arm]
-    types.int64,  # horizon
-    types.int64,  # runs of each problem
-    types.int64,  # first of the (problem, run) pairs to do
-    types.int64,  # and the one after the last
-    _I1,  # checkpoints, increasing
-    F2,  # theoretical[pair - begin, checkpoint]
-    F2,  # empirical
-    _PULLS,  # pulls[pair - begin, arm]
-    F2,  # rewards[pair - begin, step], or no step
-    _PLAYED,  # arms[pair - begin, step], or no step
-    _PULLS_OVER_TIME,  # pulls[pair - begin, checkpoint, arm], or no checkpoint
+    types.NamedTuple((F1, _INT, types.boolean, _I1, _INT, _INT, _INT, _INT), Options),
+    types.NamedTuple((_I2, _I2, _I2, F1, _U2, F2), Laws),
+    types.NamedTuple((_INT, _INT, _I1), Length),
+    _INT,  # first of the (problem, run) pairs to do
+    _INT,  # and the one after the last
+    types.NamedTuple((F2, F2, _PULLS, F2, _PLAYED, _PULLS_OVER_TIME), Output),
 )
 
 
-def _simulate(
-    index_function,
-    params,
-    memory_size,
-    keep_history,
-    tail_sizes,
-    t_offset,
-    first_pulls,
-    rounds,
-    ties,
-    kinds,
-    starts,
-    sizes,
-    laws,
-    keys,
-    means,
-    horizon,
-    runs,
-    begin,
-    end,
-    checkpoints,
-    theoretical,
-    empirical,
-    pulls,
-    rewards,
-    played,
-    checkpoint_pulls,
-):
+def _simulate(index_function, options, laws, length, begin, end, output):
     """Play one policy on the pairs (problem, run) numbered begin to end - 1, problem by problem."""
     # Copies of its own: with shared arrays the threads would contend for their reference counts.
-    kinds, starts, sizes, laws = kinds.copy(), starts.copy(), sizes.copy(), laws.copy()
-    keys, means = keys.copy(), means.copy()
-    tail_sizes, checkpoints = tail_sizes.copy(), checkpoints.copy()
+    kinds, starts, sizes = laws.kinds.copy(), laws.starts.copy(), laws.sizes.copy()
+    law_params, keys, means = laws.params.copy(), laws.keys.copy(), laws.means.copy()
+    tail_sizes, checkpoints = options.tail_sizes.copy(), length.checkpoints.copy()
+    horizon, params, first_pulls = length.horizon, options.params, options.first_pulls
     k = kinds.shape[1]
     arms = np.zeros(k, ARM)
     state = np.zeros(1, STATE)
     order = np.zeros(k, np.int64)
-    memory = np.zeros(memory_size)
+    memory = np.zeros(options.memory_size)
     with_tail = tail_sizes.size > 0
     low = np.empty((k, tail_sizes[horizon] if with_tail else 0))
     high = np.empty((k, horizon if with_tail else 0))
-    history = np.empty((k, horizon if keep_history else 0))
+    history = np.empty((k, horizon if options.keep_history else 0))
     for pair in range(begin, end):
-        problem, run, row = pair // runs, pair % runs, pair - begin
+        problem, run, row = pair // length.runs, pair % length.runs, pair - begin
         key0, key1 = keys[problem, 0], keys[problem, 1]
         best_mean = means[problem].max()
         _clear(arms)
@@ -191,19 +189,19 @@ def _simulate(
         total = 0.0
         checkpoint = 0
         for step in range(horizon):
-            t = step + 1 - t_offset
+            t = step + 1 - options.time
             state[0].pulls = step
             if with_tail:
                 state[0].tail_t = tail_sizes[t]
             # Called during the first pulls too, so that a policy with a memory misses no reward.
             index_function(t, arms, state, params, memory, history)
-            if step < rounds * k and first_pulls != NO_FIRST_PULLS:
+            if step < options.rounds * k and first_pulls != NO_FIRST_PULLS:
                 i = order[step % k]
             else:
-                i = _best_arm(arms, ties, state)
+                i = _best_arm(arms, options.ties, state)
             x = reward(
                 kinds[problem, i],
-                laws,
+                law_params,
                 starts[problem, i],
                 sizes[problem, i],
                 key0,
@@ -212,7 +210,7 @@ def _simulate(
                 run,
                 arms[i].n,
             )
-            if keep_history:
+            if options.keep_history:
                 history[i, arms[i].n] = x
             _observe(arms[i], x)
             if with_tail:
@@ -220,22 +218,20 @@ def _simulate(
             state[0].last_arm = i
             state[0].last_reward = x
             total += x
-            if rewards.shape[1] > 0:
-                rewards[row, step] = x
-            if played.shape[1] > 0:
-                played[row, step] = i
+            if output.rewards.shape[1] > 0:
+                output.rewards[row, step] = x
+            if output.arms.shape[1] > 0:
+                output.arms[row, step] = i
             if checkpoint < checkpoints.size and checkpoints[checkpoint] == step + 1:
-                regret, empirical_regret = _regrets(
-                    arms, means[problem], best_mean, step + 1, total
-                )
-                theoretical[row, checkpoint] = regret
-                empirical[row, checkpoint] = empirical_regret
-                if checkpoint_pulls.shape[1] > 0:
+                regret, empirical = _regrets(arms, means[problem], best_mean, step + 1, total)
+                output.theoretical_regret[row, checkpoint] = regret
+                output.empirical_regret[row, checkpoint] = empirical
+                if output.checkpoint_pulls.shape[1] > 0:
                     for j in range(k):
-                        checkpoint_pulls[row, checkpoint, j] = arms[j].n
+                        output.checkpoint_pulls[row, checkpoint, j] = arms[j].n
                 checkpoint += 1
         for i in range(k):
-            pulls[row, i] = arms[i].n
+            output.pulls[row, i] = arms[i].n
 
 
 @functools.cache

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _validate, risk
-from ..kernels.loop import compiled_loop
+from ..kernels.loop import Length, Options, compiled_loop
 from ..policies import Policy
 from ..policies.own import from_outside, with_checks
 from ..work.cluster import on_cluster
 from ..work.store import Store, fingerprint
 from ..work.threads import Arrays, Results, in_threads
-from .tasks import Setting, Task, empty_arrays
+from .tasks import Setting, Task, empty_output, recorded
 
 if TYPE_CHECKING:
     pass
@@ -29,7 +29,7 @@ def play(
     setting: Setting, policy: Policy, params: tuple[float, ...], begin: int, end: int
 ) -> Arrays:
     """One task: some (problem, run) pairs of one policy."""
-    size = policy.memory_size(setting.kinds.shape[1], setting.horizon)
+    size = policy.memory_size(setting.n_arms, setting.horizon)
     return run_loop(setting, policy, policy.index_function, params, size, begin, end)
 
 
@@ -43,41 +43,15 @@ def run_loop(
     end: int,
 ) -> Arrays:
     """The compiled loop, with a policy's options but any index function."""
-    time, first_pulls, rounds, ties = policy.kernel_options()
     tails = np.empty(0, dtype=np.int64)
     if policy.alpha is not None and policy.keeps_tails:
         tails = risk.tail_sizes(policy.alpha, setting.horizon, policy.share)
-    k = setting.kinds.shape[1]
-    result = empty_arrays(end - begin, k, setting)
-    compiled_loop()(
-        index_function,
-        np.array(params, dtype=np.float64),
-        memory_size,
-        policy.keeps_history,
-        tails,
-        time,
-        first_pulls,
-        rounds,
-        ties,
-        setting.kinds,
-        setting.starts,
-        setting.sizes,
-        setting.laws,
-        setting.keys,
-        setting.means,
-        setting.horizon,
-        setting.runs,
-        begin,
-        end,
-        setting.steps,
-        result["theoretical_regret"],
-        result["empirical_regret"],
-        result["pulls"],
-        result.get("rewards", np.empty((0, 0))),
-        result.get("arms", np.empty((0, 0), dtype=np.int16)),
-        result.get("checkpoint_pulls", np.empty((0, 0, 0), dtype=np.int32)),
-    )
-    return result
+    given = np.array(params, dtype=np.float64)
+    options = Options(given, memory_size, policy.keeps_history, tails, *policy.kernel_options())
+    length = Length(setting.horizon, setting.runs, setting.steps)
+    output = empty_output(end - begin, setting)
+    compiled_loop()(index_function, options, setting.laws, length, begin, end, output)
+    return recorded(output)
 
 
 def try_out(setting: Setting, policy: Policy, params: tuple[float, ...]) -> None:
@@ -86,7 +60,7 @@ def try_out(setting: Setting, policy: Policy, params: tuple[float, ...]) -> None
     if not from_outside(function):
         return
     checked = with_checks(function, policy.alpha is not None and policy.keeps_tails)
-    name, k = function.__name__, setting.kinds.shape[1]
+    name, k = function.__name__, setting.n_arms
     size = policy.memory_size(k, setting.horizon)
     forced = 0 if policy.first_pulls == "none" else policy.rounds * k
     end = min(setting.horizon, max(_ARMS_TRIED // k, min(forced, _ARMS_TRIED) + 100))
@@ -127,12 +101,12 @@ def results_of(setting, tasks: list[Task], threads, client, store) -> Results:
         yield from _computed(play, setting, tasks, threads, client)
         return
     kept = Store(store)
-    common, k = setting.fingerprint(), setting.kinds.shape[1]
+    common, k = setting.fingerprint(), setting.n_arms
     keys, missing = [], []
     for number, (policy, params, begin, end) in enumerate(tasks):
         size = policy.memory_size(k, setting.horizon)
         keys.append(fingerprint(common, policy.identity(), params, size, begin, end))
-        part = kept.load(keys[-1], like=empty_arrays(end - begin, k, setting))
+        part = kept.load(keys[-1], like=recorded(empty_output(end - begin, setting)))
         if part is None:
             missing.append(number)
         else:

@@ -111,7 +111,7 @@ def make_dataset(problems, policies, arrays: Arrays, setting: Setting, seed) -> 
         )
         for name, rows in arrays.items()
     }
-    variables["mean"] = (("problem", "arm"), setting.means, {"units": "reward"})
+    variables["mean"] = (("problem", "arm"), setting.laws.means, {"units": "reward"})
     variables["variance"] = (("problem", "arm"), np.stack([p.variances for p in problems]))
     streams = [" ".join(map(str, stream)) for stream in _streams(problems)]
     coordinates = parameter_coordinates(policies, but=variables) | {

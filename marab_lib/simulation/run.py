@@ -24,7 +24,7 @@ from .arguments import (
 )
 from .play import reporter, results_of, try_out
 from .result import make_dataset
-from .tasks import Setting, cut_into_tasks, empty_arrays, task_size
+from .tasks import Setting, cut_into_tasks, empty_output, recorded, task_size
 
 if TYPE_CHECKING:
     import distributed
@@ -137,7 +137,7 @@ def simulate(
     setting = Setting.of(problems, seed, horizon, runs, steps, record)
     for policy, params in zip(policies, parameters, strict=True):
         try_out(setting, policy, params)
-    arrays = empty_arrays(len(policies) * n_pairs, k, setting)
+    arrays = recorded(empty_output(len(policies) * n_pairs, setting))
     tasks = cut_into_tasks(policies, parameters, n_pairs, size)
     for number, part in results_of(setting, tasks, threads, client, store):
         policy, _, begin, end = tasks[number]

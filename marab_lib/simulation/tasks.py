@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arms import stream_key
 from ..kernels.jit import source_digest
+from ..kernels.loop import Laws, Output
 from ..policies import Policy
 from ..problems import Problem
 from ..work.store import fingerprint
@@ -36,12 +37,7 @@ def _streams(problems: list[Problem]) -> list[tuple[int, ...]]:
 class Setting:
     """All that the tasks share: the problems as arrays, and how long and how often to play."""
 
-    kinds: np.ndarray
-    starts: np.ndarray
-    sizes: np.ndarray
-    laws: np.ndarray  # the parameters of all laws in one line
-    keys: np.ndarray
-    means: np.ndarray
+    laws: Laws
     horizon: int
     runs: int
     steps: np.ndarray
@@ -51,22 +47,24 @@ class Setting:
     def of(cls, problems, seed, horizon, runs, steps, record) -> Setting:
         parts = [problem.encode() for problem in problems]
         offsets = np.cumsum([0] + [part[3].size for part in parts[:-1]])
-        return cls(
+        laws = Laws(
             kinds=np.stack([part[0] for part in parts]),
             starts=np.stack([part[1] + at for part, at in zip(parts, offsets, strict=True)]),
             sizes=np.stack([part[2] for part in parts]),
-            laws=np.concatenate([part[3] for part in parts]),
+            params=np.concatenate([part[3] for part in parts]),
             keys=np.stack([stream_key(seed, stream) for stream in _streams(problems)]),
             means=np.stack([problem.means for problem in problems]),
-            horizon=horizon,
-            runs=runs,
-            steps=steps,
-            record=record,
         )
+        return cls(laws, horizon, runs, steps, record)
+
+    @property
+    def n_arms(self) -> int:
+        return self.laws.kinds.shape[1]
 
     def fingerprint(self) -> str:
         """Digest of the setting, of the versions and of the compiled code."""
-        return fingerprint(source_digest(), sorted(versions().items()), *vars(self).values())
+        length = self.horizon, self.runs, self.steps, self.record
+        return fingerprint(source_digest(), sorted(versions().items()), *self.laws, *length)
 
 
 Task = tuple[Policy, tuple[float, ...], int, int]
@@ -87,21 +85,22 @@ def cut_into_tasks(policies, parameters, n_pairs: int, size: int) -> list[Task]:
     ]
 
 
-def empty_arrays(n_rows: int, k: int, setting: Setting) -> Arrays:
-    """Room for the result of that many pairs, one row each."""
-    n_steps = setting.steps.size
-    arrays = {
-        "theoretical_regret": np.empty((n_rows, n_steps)),
-        "empirical_regret": np.empty((n_rows, n_steps)),
-        "pulls": np.empty((n_rows, k), dtype=np.int32),
-    }
-    if "rewards" in setting.record:
-        arrays["rewards"] = np.empty((n_rows, setting.horizon))
-    if "arms" in setting.record:
-        arrays["arms"] = np.empty((n_rows, setting.horizon), dtype=np.int16)
-    if "pulls" in setting.record:
-        arrays["checkpoint_pulls"] = np.empty((n_rows, n_steps, k), dtype=np.int32)
-    return arrays
+def empty_output(n_rows: int, setting: Setting) -> Output:
+    """Room for the result of that many pairs, one row each; none for what is not recorded."""
+    k, n_steps, record = setting.n_arms, setting.steps.size, setting.record
+    return Output(
+        theoretical_regret=np.empty((n_rows, n_steps)),
+        empirical_regret=np.empty((n_rows, n_steps)),
+        pulls=np.empty((n_rows, k), dtype=np.int32),
+        rewards=np.empty((n_rows, setting.horizon if "rewards" in record else 0)),
+        arms=np.empty((n_rows, setting.horizon if "arms" in record else 0), dtype=np.int16),
+        checkpoint_pulls=np.empty((n_rows, n_steps if "pulls" in record else 0, k), dtype=np.int32),
+    )
+
+
+def recorded(output: Output) -> Arrays:
+    """The arrays of an output by name, without those that have no room."""
+    return {name: rows for name, rows in output._asdict().items() if rows.size}
 
 
 def versions() -> dict[str, str]:
