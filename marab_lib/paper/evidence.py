@@ -106,6 +106,7 @@ class Evidence:
         threads: int | None = None,
     ) -> None:
         self.reading = reading
+        self.horizons = HORIZONS
         self.n_problems = _validate.whole("n_problems", n_problems, 20)
         self.runs = _validate.whole("runs", runs, 10)
         self.seed = _validate.whole("seed", seed, 0)

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import arms, policies, problems, regret
 from ..simulation.run import simulate
-from ..statistics import Estimate
+from ..statistics import Estimate, growth_exponent
+from .rules import MARGIN, ROOT, Above, Below, Between, Finding, claim, unchecked
 
 if TYPE_CHECKING:
     import xarray
 
+    from .evidence import Evidence
 
-__all__ = [
-    "bernoulli_study",
-    "explore_rate_exponent",
-    "extra_regret",
-    "gap_exponent",
-    "lai_robbins_constant",
-    "lai_robbins_ratio",
-    "maxmin_agreement",
-]
+
+__all__ = ["bernoulli_study", "lai_robbins_constant"]
 
 
 def bernoulli_study(
@@ -47,9 +42,33 @@ def bernoulli_study(
     return simulate(problem, apply(chosen), horizon, runs, seed, checkpoints=steps)
 
 
-def _curve(result: xarray.Dataset, policy: str) -> np.ndarray:
+def _curve(e: Evidence, policy: str) -> np.ndarray:
     """Theoretical regret: (checkpoint, run)."""
-    return result.theoretical_regret.sel(policy=policy).isel(problem=0).values.T
+    return e.bernoulli.theoretical_regret.sel(policy=policy).isel(problem=0).values.T
+
+
+def _growth(e: Evidence, policy: str) -> tuple[str, Estimate]:
+    exponent = growth_exponent(e.bernoulli.theoretical_regret.sel(policy=policy))
+    return "exponent of the regret in t, over the last doubling", exponent
+
+
+@claim(
+    "2.1 eps-greedy linear",
+    "Section 2.1",
+    "Epsilon-greedy with a constant epsilon suffers a regret that grows linearly.",
+)
+def eps_greedy_linear(e: Evidence) -> Iterator[Finding]:
+    yield Finding(*_growth(e, "eps-greedy"), Above(0.75))
+
+
+@claim("2.1 UCB logarithmic", "Section 2.1", "The regret of UCB grows logarithmically.")
+def ucb_logarithmic(e: Evidence) -> Iterator[Finding]:
+    yield Finding(*_growth(e, "UCB"), Below(ROOT))
+
+
+@claim("2.1 KL-UCB logarithmic", "Section 2.1", "The regret of KL-UCB grows logarithmically.")
+def kl_ucb_logarithmic(e: Evidence) -> Iterator[Finding]:
+    yield Finding(*_growth(e, "KL-UCB"), Below(ROOT))
 
 
 def lai_robbins_constant(means: Sequence[float]) -> float:
@@ -68,59 +87,75 @@ def lai_robbins_constant(means: Sequence[float]) -> float:
     return float(((best - worse) / divergence).sum())
 
 
-def lai_robbins_ratio(result: xarray.Dataset, policy: str) -> Estimate:
-    """Growth of the regret per unit of log t over the last four doublings, over the least one."""
-    constant = lai_robbins_constant(result["mean"].values[0])
-    return Estimate.bootstrap(
-        lambda x: (x[-1] - x[-5]).mean(-1) / (4 * np.log(2) * constant), _curve(result, policy)
+@claim("2.1 KL-UCB optimal", "Section 2.1", "KL-UCB reaches the optimal rate.")
+def kl_ucb_optimal(e: Evidence) -> Iterator[Finding]:
+    least = 4 * np.log(2) * lai_robbins_constant(e.bernoulli["mean"].values[0])
+    ratio = Estimate.bootstrap(  # over the last four doublings
+        lambda x: (x[-1] - x[-5]).mean(-1) / least, _curve(e, "KL-UCB")
     )
+    text = "growth of the regret per log t, over the least possible (Lai and Robbins)"
+    yield Finding(text, ratio, Between(0.5, 2.0))
 
 
-def extra_regret(result: xarray.Dataset, one: str, other: str) -> Estimate:
-    """Mean final regret of one policy minus that of another on the same tape."""
-    return Estimate.mean((_curve(result, one) - _curve(result, other))[-1])
+@claim("2.1 KL-UCB over UCB", "Section 2.1", "KL-UCB improves on UCB.")
+def kl_ucb_over_ucb(e: Evidence) -> Iterator[Finding]:
+    extra = Estimate.mean((_curve(e, "UCB") - _curve(e, "KL-UCB"))[-1])
+    yield Finding("regret of UCB minus that of KL-UCB, paired", extra, Above(0))
 
 
-def gap_exponent(
-    listed: Sequence[problems.Problem], horizon: int, runs: int, seed: int
-) -> Estimate:
-    """Exponent in t of the spread of empirical minus theoretical regret: 1/2 for a random walk."""
+@claim(
+    "2.1 regrets apart",
+    "Section 2.1",
+    "Theoretical and empirical regret differ by no more than the order of log t.",
+)
+def regrets_apart(e: Evidence) -> Iterator[Finding]:
+    horizon = e.horizons[1]
     result = simulate(
-        listed, policies.UCB(), horizon, runs, seed, checkpoints=[horizon // 16, horizon]
+        e.problems[:50], policies.UCB(), horizon, 10, e.seed, checkpoints=[horizon // 16, horizon]
     )
     gap = (result.empirical_regret - result.theoretical_regret)[0].stack(all=("problem", "run"))
-    early, late = gap.values
-    return Estimate.bootstrap(
-        lambda x, y: np.log(np.std(y, axis=-1) / np.std(x, axis=-1)) / np.log(16), early, late
+    exponent = Estimate.bootstrap(  # 1/2 for a random walk
+        lambda early, late: np.log(np.std(late, axis=-1) / np.std(early, axis=-1)) / np.log(16),
+        *gap.values,
     )
+    yield Finding("exponent in t of the spread of the difference", exponent, Below(0.25))
 
 
-def _over_horizons(
-    policy: policies.Policy, listed: Sequence[problems.Problem], horizons, runs, seed
-) -> np.ndarray:
-    """Mean-variance regret over t, at each horizon: (horizon, problem)."""
-    rows = []
+@claim(
+    "2.2 CVaR to max-min",
+    "Section 2.2",
+    "As alpha goes to 0, maximising the CVaR becomes the max-min choice.",
+)
+def cvar_to_maxmin(e: Evidence) -> Iterator[Finding]:
+    for alpha, rule in ((1e-4, Above(0.5)), (1e-8, Above(0.9))):
+        agree = [p.cvars(alpha).argmax() == p.essential_infima.argmax() for p in e.problems]
+        text = f"share of problems where CVaR at {alpha:g} and max-min choose one arm"
+        yield Finding(text, Estimate.proportion(agree), rule)
+
+
+mv_lcb_rate = unchecked(
+    "2.2 MV-LCB rate",
+    "Section 2.2",
+    "MV-LCB's mean-variance regret per pull falls like log(t)^2 / t.",
+    reason="an asymptotic bound: at any horizon in reach the bonus is larger than the gaps",
+)
+
+
+@claim(
+    "2.2 ExpExp rate",
+    "Section 2.2",
+    "ExpExp's mean-variance regret per pull falls at least like T^(-1/3).",
+)
+def exp_exp_rate(e: Evidence) -> Iterator[Finding]:
+    policy, listed, horizons = policies.ExpExp(1.0), e.problems[:20], (4000, 64_000)
+    rates = []
     for horizon in horizons:
-        result = simulate(listed, policy, horizon, runs, seed, checkpoints=1)
+        result = simulate(listed, policy, horizon, 5, e.seed, checkpoints=1)
         loss = regret.mean_variance_regret(result, listed, policy.rho)
-        rows.append(loss.squeeze("policy").mean("run").values / horizon)
-    return np.stack(rows)
-
-
-def _exponent(rates: np.ndarray, horizons: Sequence[int]) -> np.ndarray:
-    return np.log(rates[-1].mean(-1) / rates[0].mean(-1)) / np.log(horizons[-1] / horizons[0])
-
-
-def explore_rate_exponent(
-    listed: Sequence[problems.Problem], horizons: Sequence[int], runs: int, seed: int
-) -> Estimate:
-    """Exponent in T of ExpExp's mean-variance regret per pull; the bound's is -1/3."""
-    rates = _over_horizons(policies.ExpExp(1.0), listed, horizons, runs, seed)
-    return Estimate.bootstrap(lambda x: _exponent(x, horizons), rates)
-
-
-def maxmin_agreement(listed: Sequence[problems.Problem], alpha: float) -> Estimate:
-    """Share of problems whose arm of best CVaR is that of the largest essential infimum."""
-    return Estimate.proportion(
-        [p.cvars(alpha).argmax() == p.essential_infima.argmax() for p in listed]
+        rates.append(loss.squeeze("policy").mean("run").values / horizon)
+    exponent = Estimate.bootstrap(
+        lambda x: np.log(x[-1].mean(-1) / x[0].mean(-1)) / np.log(horizons[-1] / horizons[0]),
+        np.stack(rates),
     )
+    rule = Below(-1 / 3 + MARGIN)
+    yield Finding("exponent in T of the mean-variance regret per pull", exponent, rule)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +13,12 @@ from .._rounding import order
 from ..arms import RewardLaw, TruncatedGaussianMixture
 from ..simulation.run import simulate
 from ..statistics import Estimate
+from .rules import Above, Below, Between, Finding, claim
+
+if TYPE_CHECKING:
+    from .evidence import Evidence
 
 __all__ = [
-    "abandoned_after_a_poor_start",
-    "abandoned_share",
     "asymptotic_variance",
     "error_exponent",
     "error_ratio",
@@ -23,7 +26,6 @@ __all__ = [
     "mean_square_errors",
     "phase_one_exceptions",
     "repeated_samples",
-    "share_differing",
 ]
 
 _PARTS = 10  # independent parts of the samples, for standard errors
@@ -81,6 +83,29 @@ def error_ratio(squares: np.ndarray, variance: float, n: int) -> Estimate:
     return Estimate.mean(squares[:, -1] / (variance / n))
 
 
+_SIZES = [500, 1000, 2000, 5000, 10_000]
+
+
+def _error_exponent(e: Evidence) -> tuple[str, Estimate]:
+    squares = mean_square_errors(e.sample, e.arm, 0.1, _SIZES)
+    return "exponent in n of the estimate's error", error_exponent(squares, _SIZES)
+
+
+@claim("3 consistent", "Section 3, eq. 1", "The estimate of the CVaR is consistent.")
+def consistent(e: Evidence) -> Iterator[Finding]:
+    yield Finding(*_error_exponent(e), Below(-0.25))
+
+
+@claim(
+    "3 error",
+    "Section 3",
+    "Its error goes to 0 'like sqrt(n)': read as 1/sqrt(n).",
+    printed="sqrt(n)",
+)
+def error(e: Evidence) -> Iterator[Finding]:
+    yield Finding(*_error_exponent(e), Between(-0.55, -0.45))
+
+
 def phase_one_exceptions(sample: np.ndarray, alpha: float | str | Fraction) -> Estimate:
     """How often, for n <= 1/alpha, the estimate is not the smallest reward: none, exactly."""
     last = min(int(1 / risk.exact_level(alpha)), sample.shape[1])
@@ -91,6 +116,16 @@ def phase_one_exceptions(sample: np.ndarray, alpha: float | str | Fraction) -> E
             for n in range(1, last + 1)
         )
     )
+
+
+@claim(
+    "3 first phase",
+    "Section 3",
+    "While n < 1/alpha the estimate is the smallest reward, and falls.",
+)
+def first_phase(e: Evidence) -> Iterator[Finding]:
+    exceptions = phase_one_exceptions(e.sample[:, :200], 0.01)
+    yield Finding("exceptions in 1,000 samples", exceptions, Below(0))
 
 
 def first_differences(
@@ -113,49 +148,64 @@ def first_differences(
     return first.reshape(len(others), -1)
 
 
-def share_differing(first: np.ndarray, horizon: int) -> Estimate:
-    """Share of runs in which a policy differs from the other at some step."""
-    return Estimate.proportion(first <= horizon)
+def _first_unlike_min(
+    e: Evidence, n_problems: int, alpha: float, Cs: Sequence[float]
+) -> np.ndarray:
+    marab = e.reading.apply([policies.MaRaB(alpha, C) for C in Cs])
+    (least,) = e.reading.apply([policies.MIN()])
+    return first_differences(e.problems[:n_problems], least, marab, e.horizons[0], 10, e.seed)
 
 
-def abandoned_share(
-    listed: Sequence[problems.Problem],
-    policy: policies.Policy,
-    horizon: int,
-    runs: int,
-    seed: int,
-    at_most: int = 2,
-) -> Estimate:
-    """Share of arms, over all runs, that are pulled no more than a few times in all.
-
-    The interval is over problems, since the arms of one problem are not independent.
-    """
-    pulls = simulate(listed, policy, horizon, runs, seed, checkpoints=1).pulls
-    return Estimate.mean((pulls <= at_most).mean(["policy", "run", "arm"]).values)
+@claim("3 starts as MIN", "Section 3", "In the early iterations MaRaB behaves like MIN.")
+def starts_as_min(e: Evidence) -> Iterator[Finding]:
+    differ = Estimate.exact((_first_unlike_min(e, 5, 0.01, (0.0, 1e3)) <= 100).sum())
+    yield Finding("runs that differ from MIN before step 1/alpha, of 100", differ, Below(0))
 
 
-def abandoned_after_a_poor_start(
-    listed: Sequence[problems.Problem],
-    policy: policies.Policy,
-    horizon: int,
-    runs: int,
-    seed: int,
-    at_most: int = 2,
-) -> list[Estimate]:
-    """Share of arms pulled no more than a few times, if their first reward is a poor one.
+@claim("3 becomes MIN", "Sections 1 and 3", "As alpha goes to 0, MaRaB becomes MIN.")
+def becomes_min(e: Evidence) -> Iterator[Finding]:
+    first = _first_unlike_min(e, 10, 1e-4, (1e-6, 1.0, 1e3))
+    share = Estimate.proportion(first <= e.horizons[0])
+    yield Finding("share of runs that ever differ from MIN", share, Below(0.02))
 
-    A first reward is poor if it is below the median of the first rewards of the run. The intervals
-    are over problems.
 
-    Returns
-    -------
-    [share among those arms, the same minus the share among the others]
-    """
-    result = simulate(listed, policy, horizon, runs, seed, record=("rewards", "arms"))
+_FEW = 2  # pulls of an arm that was given up
+
+
+@claim(
+    "3 poor start",
+    "Section 3",
+    "An arm with poor first rewards has little chance to be tried again.",
+)
+def poor_start(e: Evidence) -> Iterator[Finding]:
+    """A first reward is poor below the median of the run's; the intervals are over problems."""
+    chosen = e.reading.apply([policies.MaRaB(0.2)])
+    result = simulate(
+        e.problems[:50], chosen, e.horizons[0], 10, e.seed, record=("rewards", "arms")
+    )
     k = result.sizes["arm"]
     order = np.argsort(result.arms.values[0, ..., :k], axis=-1)  # each arm once in the first k
     first = np.take_along_axis(result.rewards.values[0, ..., :k], order, axis=-1)
     poor = first < np.median(first, axis=-1, keepdims=True)
-    few = result.pulls.values[0] <= at_most
-    shares = [(few & those).sum(axis=(1, 2)) / those.sum(axis=(1, 2)) for those in (poor, ~poor)]
-    return [Estimate.mean(shares[0]), Estimate.mean(shares[0] - shares[1])]
+    few = result.pulls.values[0] <= _FEW
+    shares, others = (
+        (few & those).sum(axis=(1, 2)) / those.sum(axis=(1, 2)) for those in (poor, ~poor)
+    )
+    text = "share of arms pulled at most twice in 2,000 pulls"
+    yield Finding(f"{text}, first reward below the median", Estimate.mean(shares), Above(0.5))
+    text += ": first reward below the median less the other arms"
+    yield Finding(text, Estimate.mean(shares - others), Above(0))
+
+
+@claim(
+    "3 no guarantee", "Section 3", "Nothing makes sure that every arm is visited infinitely often."
+)
+def no_guarantee(e: Evidence) -> Iterator[Finding]:
+    chosen = e.reading.apply([policies.MaRaB(0.2)])
+    early, late = (
+        (simulate(e.problems[:20], chosen, T, 10, e.seed, checkpoints=1).pulls <= _FEW)
+        .mean(["policy", "run", "arm"]).values.mean()
+        for T in (2000, 20_000)
+    )  # fmt: skip
+    text = "arms given up by 20,000 pulls, over those by 2,000"
+    yield Finding(text, Estimate.exact(late / early), Above(0.5))

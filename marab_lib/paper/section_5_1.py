@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import policies, problems, regret
 from ..simulation.run import simulate
-from ..statistics import Estimate
+from ..statistics import Estimate, growth_exponent
+from .rules import MARGIN, ROOT, Above, Below, Finding, claim
 
 if TYPE_CHECKING:
     import xarray
+
+    from .evidence import Evidence
 
 
 __all__ = [
     "EXPONENTS",
     "figure_1",
     "found_by",
-    "growth_after",
-    "largest_gap_to_min",
     "printed_policies",
-    "ratio_to_min",
     "sensitivity_to_c",
     "stuck_share",
 ]
@@ -72,13 +72,13 @@ def figure_1(
     return simulate(problem, chosen, horizon, runs, seed, checkpoints=steps, record=record)
 
 
-def _curve(result: xarray.Dataset, policy: str) -> xarray.DataArray:
-    """Theoretical regret of one policy: (run, checkpoint)."""
-    return result.theoretical_regret.sel(policy=policy).isel(problem=0)
+def _final(result: xarray.Dataset, policy: str | Sequence[str]) -> np.ndarray:
+    """Theoretical regret at the horizon: (run,), or (policy, run) of several."""
+    return result.theoretical_regret.sel(policy=policy).isel(problem=0, checkpoint=-1).values
 
 
-def _final(result: xarray.Dataset, policy: str) -> np.ndarray:
-    return _curve(result, policy).isel(checkpoint=-1).values
+def _names(title: str, *alphas: float) -> list[str]:
+    return [policy.name for policy in printed_policies(alphas=alphas)[title]]
 
 
 def found_by(result: xarray.Dataset, step: int, best_arm: int = 0) -> Estimate:
@@ -87,39 +87,90 @@ def found_by(result: xarray.Dataset, step: int, best_arm: int = 0) -> Estimate:
     return Estimate.proportion(last.values <= step)
 
 
-def growth_after(result: xarray.Dataset, step: int, policy: str = "MIN") -> Estimate:
-    """By what share of its final value the mean regret still grows after a step."""
-    curve = _curve(result, policy)
-    at = curve.sel(checkpoint=step, method="ffill").values
-    return Estimate.bootstrap(
-        lambda final, early: 1 - early.mean(-1) / final.mean(-1), _final(result, policy), at
+@claim(
+    "5.1 MIN finds",
+    "Section 5.1 and figure 1",
+    "MIN has found the best arm after 50 iterations.",
+    printed="50 iterations",
+)
+def min_finds(e: Evidence) -> Iterator[Finding]:
+    text = "share of runs that play only the best arm after 50"
+    yield Finding(text, found_by(e.min_pulls, 50), Above(1 - MARGIN))
+
+
+@claim(
+    "5.1 MIN constant", "Section 5.1 and figure 1", "From then on the regret of MIN is constant."
+)
+def min_constant(e: Evidence) -> Iterator[Finding]:
+    curve = e.figure_1.theoretical_regret.sel(policy="MIN").isel(problem=0)
+    growth = Estimate.bootstrap(
+        lambda final, early: 1 - early.mean(-1) / final.mean(-1),
+        curve.isel(checkpoint=-1).values,
+        curve.sel(checkpoint=50, method="ffill").values,
     )
+    yield Finding("growth after step 50, as a share of the final regret", growth, Below(MARGIN))
 
 
-def ratio_to_min(result: xarray.Dataset, names: Sequence[str]) -> Estimate:
-    """Least mean final regret among the named policies, over that of MIN."""
-    return Estimate.bootstrap(
-        lambda others, least: others.mean(-1).min() / least.mean(-1),
-        np.stack([_final(result, name) for name in names]),
-        _final(result, "MIN"),
+@claim(
+    "5.1 UCB logarithmic",
+    "Caption of figure 1",
+    "With a well-tuned C, UCB's regret grows logarithmically.",
+)
+def ucb_logarithmic(e: Evidence) -> Iterator[Finding]:
+    for name in ("UCB(C=0.001)", "UCB(C=1e-06)"):
+        exponent = growth_exponent(e.figure_1.theoretical_regret.sel(policy=name))
+        text = f"exponent of the regret at {name}, from T/2 to T"
+        yield Finding(text, exponent, Below(ROOT))
+
+
+@claim(
+    "5.1 UCB far behind",
+    "Section 5.1",
+    "UCB is disappointing beside MIN.",
+    printed="about 25",
+)
+def ucb_far_behind(e: Evidence) -> Iterator[Finding]:
+    ratio = Estimate.bootstrap(
+        lambda ucb, least: ucb.mean(-1).min() / least.mean(-1),
+        _final(e.figure_1, _names("UCB")),
+        _final(e.figure_1, "MIN"),
     )
+    yield Finding("regret of UCB at its best C over MIN's", ratio, Above(2))
 
 
-def largest_gap_to_min(result: xarray.Dataset, names: Sequence[str]) -> Estimate:
-    """Largest difference of a named policy's mean final regret from MIN's, over MIN's."""
-    return Estimate.bootstrap(
-        lambda others, least: abs(others.mean(-1) - least.mean(-1)).max() / least.mean(-1),
-        np.stack([_final(result, name) for name in names]),
-        _final(result, "MIN"),
-    )
+@claim(
+    "5.1 MaRaB close",
+    "Section 5.1 and figure 1 (b)",
+    "MaRaB is close to MIN for all printed C and alpha.",
+)
+def marab_close(e: Evidence) -> Iterator[Finding]:
+    for alpha in (0.001, 0.01, 0.1):
+        gap = Estimate.bootstrap(
+            lambda marab, least: abs(marab.mean(-1) - least.mean(-1)).max() / least.mean(-1),
+            _final(e.figure_1, _names("MaRaB", alpha)),
+            _final(e.figure_1, "MIN"),
+        )
+        text = (
+            f"largest distance from MIN over C at alpha = {alpha:.1%}, as a share of MIN's regret"
+        )
+        yield Finding(text, gap, Below(MARGIN))
 
 
 def sensitivity_to_c(result: xarray.Dataset, names: Sequence[str]) -> Estimate:
     """Largest over least mean final regret among MaRaB's values of C at one alpha."""
     return Estimate.bootstrap(
-        lambda x: x.mean(-1).max() / x.mean(-1).min(),
-        np.stack([_final(result, name) for name in names]),
+        lambda x: x.mean(-1).max() / x.mean(-1).min(), _final(result, list(names))
     )
+
+
+@claim(
+    "5.1 sensitivity low",
+    "Section 5.1",
+    "The sensitivity to C increases only slightly for alpha above 20 %.",
+)
+def sensitivity_low(e: Evidence) -> Iterator[Finding]:
+    ratio = sensitivity_to_c(e.figure_1, _names("MaRaB", 0.3))
+    yield Finding("largest over least regret over all C at alpha = 30 %", ratio, Below(2))
 
 
 def stuck_share(result: xarray.Dataset, policy: str, times: float = 5.0) -> Estimate:

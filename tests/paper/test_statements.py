@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import xarray as xr
 
 from marab_lib import arms, bounds, policies, problems, risk, simulate
 from marab_lib.paper import section_2, section_3, section_4, section_5_1, section_5_2
+from marab_lib.paper.evidence import READINGS
+from marab_lib.paper.rules import Claim
 
 
 def made_up(curves: dict[str, np.ndarray], steps, horizon: int) -> xr.Dataset:
@@ -20,20 +24,39 @@ def made_up(curves: dict[str, np.ndarray], steps, horizon: int) -> xr.Dataset:
     )
 
 
+def values(claim: Claim, **evidence) -> list[float]:
+    """The numbers that a claim finds in made-up evidence."""
+    return [f.estimate.value for f in claim.findings(SimpleNamespace(**evidence))]
+
+
+@pytest.mark.parametrize(("power", "expected"), [(1.0, 1.0), (0.5, 0.5), (0.0, 0.0)])
+def test_growth_exponents_of_powers(power, expected):
+    steps = [250, 500, 1000]
+    curve = np.array([1.0, 2.0, 3.0])[:, None] * np.array(steps) ** power
+    result = made_up(
+        dict.fromkeys(["MIN", "UCB", "UCB(C=0.001)", "UCB(C=1e-06)"], curve), steps, 1000
+    )
+    found = [
+        *values(section_2.ucb_logarithmic, bernoulli=result),
+        *values(section_4.min_logarithmic, aligned_runs=result),
+        *values(section_5_1.ucb_logarithmic, figure_1=result),
+    ]
+    assert found == pytest.approx([expected] * 4, abs=1e-12)
+
+
 def test_ratios_by_hand():
     steps = [50, 100]
-    curves = {
-        "MIN": [[1, 2], [3, 4]],
-        "MaRaB(0.1, 1)": [[1, 3], [3, 6]],
-        "MaRaB(0.1, 1000)": [[1, 2], [3, 40]],
-    }
+    curves = {"MIN": [[1, 2], [3, 4]]}
+    for group in section_5_1.printed_policies(alphas=(0.001, 0.01, 0.1, 0.3)).values():
+        curves |= {policy.name: [[1, 3], [3, 6]] for policy in group if policy.name != "MIN"}
+    curves |= {"MaRaB(0.1, 1000)": [[1, 2], [3, 40]], "MaRaB(0.3, 1000)": [[1, 2], [3, 40]]}
     result = made_up(curves, steps, 100)
-    names = list(curves)[1:]
-    assert section_5_1.growth_after(result, 50).value == pytest.approx(1 - 2 / 3)
-    assert section_5_1.ratio_to_min(result, names).value == pytest.approx(4.5 / 3)
-    assert section_5_1.largest_gap_to_min(result, names).value == pytest.approx(18 / 3)
-    assert section_5_1.sensitivity_to_c(result, names).value == pytest.approx(21 / 4.5)
-    assert section_5_1.stuck_share(result, names[1]).value == 0.5
+    assert values(section_5_1.min_constant, figure_1=result) == pytest.approx([1 - 2 / 3])
+    assert values(section_5_1.ucb_far_behind, figure_1=result) == pytest.approx([4.5 / 3])
+    apart = values(section_5_1.marab_close, figure_1=result)
+    assert apart == pytest.approx([1.5 / 3, 1.5 / 3, 18 / 3])
+    assert values(section_5_1.sensitivity_low, figure_1=result) == pytest.approx([21 / 4.5])
+    assert section_5_1.stuck_share(result, "MaRaB(0.1, 1000)").value == 0.5
 
 
 def test_found_by_counts_the_runs():
@@ -51,18 +74,18 @@ def test_lai_robbins_constant_by_hand():
 
 def test_maxmin_agreement_by_hand():
     same = problems.Problem(arms.Uniform([0.2, 0.1], [0.9, 0.8]))
-    # The second has the lower floor but little mass there.
-    other = problems.Problem([arms.Empirical([0.1, *[0.9] * 99]), arms.Empirical([0.2] * 2)])
-    assert section_2.maxmin_agreement([same, other], 0.5).value == 0.5
-    assert section_2.maxmin_agreement([same, other], 0.001).value == 1.0
+    # The second has the lower floor but little mass there: 1 of 10^6.
+    rare = np.append(0.1, np.full(10**6 - 1, 0.9))
+    other = problems.Problem([arms.Empirical(rare), arms.Empirical([0.2] * 2)])
+    assert values(section_2.cvar_to_maxmin, problems=[same, other]) == [0.5, 1.0]
 
 
 def test_lemma_excess_sees_a_bound_that_is_too_small(monkeypatch):
-    laws = [arms.Uniform(0.2, 0.9)]
-    assert section_4.lemma_4_1_excess(laws).value <= 0
+    listed = [problems.Problem(arms.Uniform([0.2, 0.1], 0.9))]
+    assert values(section_4.lemma_4_1, problems=listed)[0] <= 0
     true = bounds.lemma_4_1
     monkeypatch.setattr(bounds, "lemma_4_1", lambda law, t, e: true(law, t, e) ** 1.5)
-    assert section_4.lemma_4_1_excess(laws).value > 0
+    assert values(section_4.lemma_4_1, problems=listed)[0] > 0
 
 
 def test_violations_and_ratio_by_hand():
@@ -86,22 +109,22 @@ def test_printed_condition_by_hand():
 def test_poor_starts_are_counted_run_by_run():
     listed = problems.artificial(3, 2)
     policy = policies.MaRaB(0.2)
-    poor, more = section_3.abandoned_after_a_poor_start(listed, policy, 300, 4, 1)
-    result = simulate(listed, policy, 300, 4, 1)
+    given = {"problems": listed, "horizons": (300,), "seed": 1, "reading": READINGS[0]}
+    found = values(section_3.poor_start, **given)
+    result = simulate(listed, policy, 300, 10, 1)
     shares = []
     for j, problem in enumerate(listed):
         counts = np.zeros((2, 2))
-        for run in range(4):
-            keyed = simulate(problem, policy, 20, run + 1, 1, record=("rewards",))
-            first = keyed.rewards.values[0, 0, run]
+        keyed = simulate(problem, policy, 20, 10, 1, record=("rewards",)).rewards.values[0, 0]
+        for run, first in enumerate(keyed):
             for arm in range(20):
                 is_poor = int(first[arm] < np.median(first))
                 few = result.pulls.values[0, j, run, arm] <= 2
                 counts[is_poor] += [few, 1]
         shares.append(counts[:, 0] / counts[:, 1])
     shares = np.array(shares)
-    assert poor.value == pytest.approx(shares[:, 1].mean())
-    assert more.value == pytest.approx((shares[:, 1] - shares[:, 0]).mean())
+    expected = [shares[:, 1].mean(), (shares[:, 1] - shares[:, 0]).mean()]
+    assert found == pytest.approx(expected)
 
 
 def test_first_phase_exceptions_are_seen():
