@@ -575,6 +575,13 @@ def test_unsettled_chance_of_uniform_arms():
 
 
 def test_lattice_at_its_ends():
+    # Scales that are whole steps are not rounded: P(N <= 4) = 1 - .5**4 on both sides.
+    whole = bounds.ScaledGeometricSum([1.0], [0.5])
+    for points in (4, 8):
+        assert whole.cdf_bounds([2.0, 4.0], points) == (
+            pytest.approx([0.75, 0.9375], rel=1e-14),
+            pytest.approx([0.75, 0.9375], rel=1e-14),
+        )
     law = bounds.ScaledGeometricSum([0.1], [0.5])
     assert law.cdf_bounds([0.0, 1e-8]) == (pytest.approx([0, 0]), pytest.approx([0, 0]))
     low, high = bounds.ScaledGeometricSum([1e-15], [1e-14]).quantile_bounds(0.5)
