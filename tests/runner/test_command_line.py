@@ -122,14 +122,16 @@ def test_a_file_as_out_is_refused_before_anything_is_run(
     write_notebook, tmp_path, capsys, monkeypatch, command, below
 ):
     write_notebook("01_show", f"open({str(tmp_path / 'mark')!r}, 'w').close()")
-    monkeypatch.setattr("marab_lib.report._run_sphinx", lambda *_: pytest.fail("Sphinx has run"))
+    monkeypatch.setattr(
+        "marab_lib.runner.report._run_sphinx", lambda *_: pytest.fail("Sphinx has run")
+    )
     out = tmp_path / "file"
     out.write_text("mine")
     arguments = ["--notebooks", str(tmp_path / "notebooks"), "--out", str(out / below)]
     assert main([*command, *arguments]) == 2
     shown = capsys.readouterr()
     place = f"got {str(out / below)!r}: {out} is a file"
-    assert f"--out must be a folder, or a path at which nothing is, {place}" in shown.err
+    assert f"--out must be a new or existing folder, {place}" in shown.err
     assert shown.out == ""
     assert not (tmp_path / "mark").exists()
     assert out.read_text() == "mine"
@@ -149,10 +151,7 @@ def test_a_place_that_cannot_be_written_to_is_no_traceback(write_notebook, tmp_p
     (tmp_path / "out" / "report").write_text("mine")
     places = ["--notebooks", str(tmp_path / "notebooks"), "--out", str(tmp_path / "out")]
     assert main(["report", *places]) == 2
-    assert (
-        "path must be a folder, or a path at which nothing is, got the file"
-        in capsys.readouterr().err
-    )
+    assert "path must be a new or existing folder, got the file" in capsys.readouterr().err
     assert (tmp_path / "out" / "report").read_text() == "mine"
 
 
@@ -608,7 +607,7 @@ def test_an_installed_package_says_where_the_notebooks_are(tmp_path):
         cwd=notebooks.FOLDER,
         env=os.environ | {"PYTHONPATH": str(site)},
     )
-    assert ended.stdout == f"{site / 'marab_lib' / 'data.py'} True\n"
+    assert ended.stdout == f"{site / 'marab_lib' / 'paper' / 'data.py'} True\n"
 
 
 # --- make ---------------------------------------------------------------------------------
