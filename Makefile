@@ -38,7 +38,7 @@ check: $(READY)  ## ruff: lint and format
 	@$(PY) -m ruff format --check .
 
 lab: $(READY)  ## open JupyterLab on the notebooks
-	@$(PY) -m jupyter lab --ContentsManager.pre_save_hook=marab_lib.runner.notebooks.without_versions \
+	@$(PY) -m jupyter lab --ContentsManager.pre_save_hook=marab_lib.runner.save.without_versions \
 	  $(ARGS) notebooks
 
 bench: $(READY)  ## time a step of every policy

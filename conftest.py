@@ -6,7 +6,7 @@ from functools import partial
 import pictures
 import pytest
 
-from marab_lib.runner.notebooks import clean_environment
+from marab_lib.runner.run import clean_environment
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -34,11 +34,13 @@ def wanted(pyproject: str) -> dict[str, SpecifierSet]:
     content = tomllib.loads(pyproject)
     project, groups = content["project"], content["dependency-groups"]
     extras = project["optional-dependencies"]
-    tests = [r for r in extras["test"] if Requirement(r).name != project["name"]]
-    (own,) = (Requirement(r) for r in extras["test"] if r not in tests)
-    others = [requirement for extra in own.extras for requirement in extras[extra]]
+    listed, unread = [*project["dependencies"]], ["test"]
+    while unread:
+        for requirement in map(Requirement, extras[unread.pop()]):
+            unread += requirement.extras if requirement.name == project["name"] else []
+            listed += [str(requirement)] if requirement.name != project["name"] else []
     pip = [r for r in groups["environment"] if Requirement(r).name == "pip"]
-    return ranges(project["dependencies"] + tests + others + pip)
+    return ranges(listed + pip)
 
 
 def offered(conda: str) -> dict[str, SpecifierSet]:

@@ -85,7 +85,7 @@ from pathlib import Path
 
 installed = {Path(p).resolve() for p in site.getsitepackages()}
 others = {path.name.partition(".")[0] for folder in installed for path in folder.iterdir()}
-others -= {*sys.argv[1:], *sys.stdlib_module_names}
+others -= {*sys.argv[2:], *sys.stdlib_module_names}
 
 class Few(PathFinder):
     """Finds no module of the other packages, as if they were not installed."""
@@ -106,15 +106,15 @@ except ModuleNotFoundError:
 else:
     raise SystemExit("matplotlib was not refused")
 problem = problems.Problem(arms.Uniform([0.0, 0.2], [1.0, 0.9]))
-result = simulate(problem, [policies.UCB(), policies.MaRaB()], 50, 3, seed=1)
+result = simulate(problem, [policies.UCB(), policies.MaRaB()], 50, 3, seed=1, store=sys.argv[1])
 print(regret.mean_and_error(result.theoretical_regret.isel(checkpoint=-1))[0].shape)
 print(sorted(m for m in sys.modules if m.startswith(("marab_lib.paper", "marab_lib.runner"))))
 '''
 
 
-def test_the_library_needs_few_packages():
+def test_the_library_needs_few_packages(tmp_path):
     ended = subprocess.run(
-        [sys.executable, "-c", SCRIPT, "marab_lib", *NEEDED, *THEIRS],
+        [sys.executable, "-c", SCRIPT, str(tmp_path), "marab_lib", *NEEDED, *THEIRS],
         capture_output=True,
         text=True,
         timeout=100,

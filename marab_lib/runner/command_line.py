@@ -16,8 +16,9 @@ from typing import NamedTuple
 import yaml
 
 from ..work.files import new_or_folder
-from . import notebooks, sweep
-from .notebooks import CellError, Notebook
+from . import find, run, save, sweep
+from .find import Notebook
+from .run import CellError
 
 INTERRUPTED = 130  # exit status of a program that Ctrl-C ended
 UNREAD = 141  # and of one whose output nobody reads any more
@@ -75,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text, description=text)
         command.set_defaults(command=function)
         command.add_argument(
-            "--notebooks", type=_folder, default=notebooks.FOLDER, metavar="DIR",
+            "--notebooks", type=_folder, default=find.FOLDER, metavar="DIR",
             help="folder of the notebooks (default: the project's)",
         )  # fmt: skip
         return command
@@ -132,9 +133,9 @@ def _add_out(command: argparse.ArgumentParser, default: str, text: str) -> None:
 
 
 def _list(given: argparse.Namespace) -> int:
-    found = notebooks.find(given.notebooks)
+    found = find.find(given.notebooks)
     if given.name:
-        picked = notebooks.pick(given.name, found)
+        picked = find.pick(given.name, found)
         print(f"{picked.name}: {picked.title}")
         for parameter in picked.parameters().values():
             print(f"  {parameter}")
@@ -147,17 +148,17 @@ def _list(given: argparse.Namespace) -> int:
 
 
 def _run(given: argparse.Namespace) -> int:
-    notebook = notebooks.pick(given.name, notebooks.find(given.notebooks))
+    notebook = find.pick(given.name, find.find(given.notebooks))
     values = notebook.check({**_mapping(given.y), **dict(given.p)})
 
-    def run(bar: dict | bool) -> str:
-        return f"-> {notebooks.run(notebook, values, given.out, bar)}"
+    def job(bar: dict | bool) -> str:
+        return f"-> {run.run(notebook, values, given.out, bar)}"
 
-    return min(1, _failures([_Job(notebook.name, notebook.cells, run)]))
+    return min(1, _failures([_Job(notebook.name, notebook.cells, job)]))
 
 
 def _sweep(given: argparse.Namespace) -> int:
-    notebook = notebooks.pick(given.name, notebooks.find(given.notebooks))
+    notebook = find.pick(given.name, find.find(given.notebooks))
     out = given.out or new_or_folder("--out", Path("out", "sweeps", notebook.name))
     names = [name for name, *_ in given.g]
     for name in names:
@@ -166,14 +167,14 @@ def _sweep(given: argparse.Namespace) -> int:
     fixed = {**_mapping(given.y), **dict(given.p)}
     listed = sweep.points(notebook, {name: values for name, *values in given.g}, out, fixed)
 
-    def run(point: sweep.Point, bar: dict | bool) -> str:
+    def job(point: sweep.Point, bar: dict | bool) -> str:
         if point.is_done():
             return "done before"
         point.run(bar)
         return ""
 
     try:
-        return min(1, _failures([_Job(p.name, notebook.cells, partial(run, p)) for p in listed]))
+        return min(1, _failures([_Job(p.name, notebook.cells, partial(job, p)) for p in listed]))
     finally:  # also of an interrupted or partly failed sweep
         table = sweep.gather(listed, out)
         path, done = table.attrs["path"].resolve(), table.attrs["points"]
@@ -193,17 +194,17 @@ def _mapping(text: str) -> dict[str, object]:
 
 
 def _reproduce(given: argparse.Namespace) -> int:
-    found = notebooks.find(given.notebooks)
+    found = find.find(given.notebooks)
     quick = given.scale == "quick"
     values = {n.name: n.check(n.quick) if quick else {} for n in found}
     for notebook in found:  # before any is run
-        notebooks.places(notebook, given.out)
+        run.places(notebook, given.out)
 
-    def run(notebook: Notebook, bar: dict | bool) -> str:
-        notebooks.run(notebook, values[notebook.name], given.out, bar)
+    def job(notebook: Notebook, bar: dict | bool) -> str:
+        run.run(notebook, values[notebook.name], given.out, bar)
         return ""
 
-    failed = _failures([_Job(n.name, n.cells, partial(run, n)) for n in found])
+    failed = _failures([_Job(n.name, n.cells, partial(job, n)) for n in found])
     if failed:
         print(f"{failed} of {len(found)} notebooks failed")
     if failed < len(found):
@@ -224,14 +225,14 @@ def _report(given: argparse.Namespace) -> int:
 
 
 def _save(given: argparse.Namespace) -> int:
-    found = notebooks.find(given.notebooks)
+    found = find.find(given.notebooks)
     if given.names:
-        found = [notebooks.pick(name, found) for name in given.names]
+        found = [find.pick(name, found) for name in given.names]
 
-    def run(notebook: Notebook, bar: dict | bool) -> str:
-        return "changed" if notebooks.save(notebook, given.out, bar) else "unchanged"
+    def job(notebook: Notebook, bar: dict | bool) -> str:
+        return "changed" if save.save(notebook, given.out, bar) else "unchanged"
 
-    return min(1, _failures([_Job(n.name, n.cells, partial(run, n)) for n in found]))
+    return min(1, _failures([_Job(n.name, n.cells, partial(job, n)) for n in found]))
 
 
 class _Job(NamedTuple):

@@ -32,8 +32,7 @@ from papermill.exceptions import strip_color
 from ..paper.claims import count_verdicts
 from ..paper.verdicts import saved_verdicts
 from ..work.files import below, replace_folder_when_done
-from . import notebooks
-from .notebooks import Notebook, Parameter
+from .find import FOLDER, Notebook, Parameter, find, read
 from .outputs import read_table
 
 __all__ = [
@@ -98,7 +97,7 @@ _CSS = """\
 _CAPTIONS = (r"\*\*Figure.*", r"\*(?![* ]).*")  # before the figure, and after it
 
 
-def build(out: Path, folder: Path = notebooks.FOLDER) -> tuple[Path, list[str]]:
+def build(out: Path, folder: Path = FOLDER) -> tuple[Path, list[str]]:
     """Make ``out/report`` from the notebooks that were run into ``out/notebooks``.
 
     A notebook that was not run there is shown as it was saved; one that failed is shown with its
@@ -108,7 +107,7 @@ def build(out: Path, folder: Path = notebooks.FOLDER) -> tuple[Path, list[str]]:
     Parameters
     ----------
     out : Path
-        Where `notebooks.run` left its results.
+        Where `runner.run.run` left its results.
     folder : Path
         The saved notebooks. Default: the project's.
 
@@ -131,7 +130,7 @@ def build(out: Path, folder: Path = notebooks.FOLDER) -> tuple[Path, list[str]]:
         raise ValueError(
             f"the report needs {', '.join(missing)}: install the extra 'report' of marab_lib"
         )
-    shown = [_Page(notebook, out) for notebook in notebooks.find(folder)]
+    shown = [_Page(notebook, out) for notebook in find(folder)]
     # The target first: a place that cannot be written to is seen before Sphinx has run.
     with (
         replace_folder_when_done(below(out, "report")) as part,
@@ -156,7 +155,7 @@ class _Page:
             self.path, self.state = done, _Markdown("run anew")
         if failed.exists():
             self.path, self.state = failed, _Markdown("**failed**")
-        self.content = notebooks.read(self.path)
+        self.content = read(self.path)
         self._run = self.content.metadata.get("papermill") or {}
 
     def changed(self) -> dict[str, object]:

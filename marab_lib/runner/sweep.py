@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING
 from ..paper import data
 from ..work.files import below, replace_folder_when_done, replace_when_done
 from ..work.store import fingerprint
-from . import notebooks
-from .notebooks import CellError, Notebook, Parameter
+from . import find, run
+from .find import Notebook, Parameter
 from .outputs import read_table
+from .run import CellError
 
 if TYPE_CHECKING:
     import pandas
@@ -78,7 +79,7 @@ class Point:
         return isinstance(mark, dict) and mark.get("fingerprint") == self.fingerprint()
 
     def run(self, progress_bar: bool | dict = False) -> None:
-        """Run the notebook; see `notebooks.run`.
+        """Run the notebook; see `runner.run.run`.
 
         What an earlier version left is replaced when this run has come to its end; a notebook that
         fails is kept beside it.
@@ -87,7 +88,7 @@ class Point:
         mark = {"parameters": dict(self.values), "fingerprint": self.fingerprint()}
         with replace_folder_when_done(self.folder) as part:
             try:
-                done = notebooks.run(self.notebook, self.values, part, progress_bar)
+                done = run.run(self.notebook, self.values, part, progress_bar)
             except CellError:
                 self._keep_failed(part)
                 raise
@@ -110,7 +111,7 @@ def _name_folder(executed: Path, part: Path, folder: Path) -> None:
 @cache
 def _code(path: Path, changed: int) -> list[str]:
     """The code cells of a notebook as it was changed last: read once, not once a point."""
-    cells = notebooks.read(path).cells
+    cells = find.read(path).cells
     return [cell.source for cell in cells if cell.cell_type == "code"]
 
 
@@ -149,7 +150,7 @@ def points(
     Examples
     --------
     >>> grid = {"runs": [10, 20], "horizon": [500]}
-    >>> found = points(notebooks.pick("6", notebooks.find()), grid, Path("out"))
+    >>> found = points(find.pick("6", find.find()), grid, Path("out"))
     >>> [point.name for point in found]
     ['runs=10, horizon=500', 'runs=20, horizon=500']
     """

@@ -67,9 +67,7 @@ def replace_folder_when_done(path: str | os.PathLike) -> Iterator[Path]:
     """
     path = Path(path).resolve()  # what a link leads to is replaced, not the link
     if path.exists() and not path.is_dir():
-        raise NotADirectoryError(
-            f"path must be a folder, or a path at which nothing is, got the file {path}"
-        )
+        raise NotADirectoryError(f"path must be a new or existing folder, got the file {path}")
     path.parent.mkdir(parents=True, exist_ok=True)
     part, old = (path.with_name(f".{path.name}.{os.getpid()}.{end}") for end in ("part", "old"))
     shutil.rmtree(part, ignore_errors=True)  # of a killed process that had the same number
@@ -106,9 +104,9 @@ def new_or_folder(name: str, given: str | os.PathLike) -> Path:
     --------
     >>> new_or_folder("store", "")
     Traceback (most recent call last):
-    ValueError: store must be a folder, or a path at which nothing is, got ''
+    ValueError: store must be a new or existing folder, got ''
     """
-    wanted = f"{name} must be a folder, or a path at which nothing is, got {str(given)!r}"
+    wanted = f"{name} must be a new or existing folder, got {str(given)!r}"
     if not os.fspath(given):
         raise ValueError(wanted)
     for place in (Path(given), *Path(given).parents):

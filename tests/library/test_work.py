@@ -163,9 +163,7 @@ def test_a_store_that_can_be_no_folder_is_refused_first(tmp_path, monkeypatch, g
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("mine")
     monkeypatch.setattr(run, "try_out", lambda *_: pytest.fail("has begun"))
-    with pytest.raises(
-        ValueError, match=f"store must be a folder, or a path at which nothing is, got '{given}'"
-    ):
+    with pytest.raises(ValueError, match=f"store must be a new or existing folder, got '{given}'"):
         call(store=given)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 

@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from browser import chromium, find_chromium, foreign, lab
 
-from marab_lib.runner import notebooks
+from marab_lib.runner import find
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def copy(name: str, folder) -> int:
 
     Returns how many figures the saved one has.
     """
-    notebook = notebooks.pick(name, notebooks.find())
+    notebook = find.pick(name, find.find())
     content = nbformat.read(notebook.path, as_version=4)
     code = [cell for cell in content.cells if cell.cell_type == "code"]
     figures = sum("image/png" in o.get("data", {}) for cell in code for o in cell.outputs)
@@ -139,7 +139,7 @@ def small(folder, name: str, *sources: str) -> None:
 @pytest.mark.parametrize("number", ["01", "06"])
 def test_a_notebook_that_is_only_read_keeps_its_bytes(jupyter, number):
     """Though it is saved: JupyterLab adds the version of the language, and saves by itself."""
-    saved = notebooks.pick(number, notebooks.find()).path
+    saved = find.pick(number, find.find()).path
     path = jupyter.folder / saved.name
     shutil.copy(saved, path)
     before = path.stat().st_mtime_ns

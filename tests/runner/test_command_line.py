@@ -14,9 +14,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from marab_lib.runner import notebooks, sweep
+from marab_lib.runner import find, sweep
+from marab_lib.runner import run as runner_run
 from marab_lib.runner.command_line import INTERRUPTED, UNREAD, main
-from marab_lib.runner.notebooks import Parameter
+from marab_lib.runner.find import Parameter
 
 SHOW = "print(horizon, level, name, fast, alphas)"
 FIGURE = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
@@ -70,8 +71,8 @@ def test_list_shows_section_time_and_parameters(write_notebook, run, capsys):
     "text", ["6", "06", "06_proof", "06_proof.ipynb", "notebooks/06_proof.ipynb"]
 )
 def test_a_notebook_is_picked_by_number_name_or_path(write_notebook, text):
-    found = [notebooks.load(write_notebook(name)) for name in ("05_marab", "06_proof", "16_more")]
-    assert notebooks.pick(text, found).name == "06_proof"
+    found = [find.load(write_notebook(name)) for name in ("05_marab", "06_proof", "16_more")]
+    assert find.pick(text, found).name == "06_proof"
 
 
 @pytest.mark.parametrize(
@@ -122,14 +123,16 @@ def test_a_file_as_out_is_refused_before_anything_is_run(
     write_notebook, tmp_path, capsys, monkeypatch, command, below
 ):
     write_notebook("01_show", f"open({str(tmp_path / 'mark')!r}, 'w').close()")
-    monkeypatch.setattr("marab_lib.report._run_sphinx", lambda *_: pytest.fail("Sphinx has run"))
+    monkeypatch.setattr(
+        "marab_lib.runner.report._run_sphinx", lambda *_: pytest.fail("Sphinx has run")
+    )
     out = tmp_path / "file"
     out.write_text("mine")
     arguments = ["--notebooks", str(tmp_path / "notebooks"), "--out", str(out / below)]
     assert main([*command, *arguments]) == 2
     shown = capsys.readouterr()
     place = f"got {str(out / below)!r}: {out} is a file"
-    assert f"--out must be a folder, or a path at which nothing is, {place}" in shown.err
+    assert f"--out must be a new or existing folder, {place}" in shown.err
     assert shown.out == ""
     assert not (tmp_path / "mark").exists()
     assert out.read_text() == "mine"
@@ -149,10 +152,7 @@ def test_a_place_that_cannot_be_written_to_is_no_traceback(write_notebook, tmp_p
     (tmp_path / "out" / "report").write_text("mine")
     places = ["--notebooks", str(tmp_path / "notebooks"), "--out", str(tmp_path / "out")]
     assert main(["report", *places]) == 2
-    assert (
-        "path must be a folder, or a path at which nothing is, got the file"
-        in capsys.readouterr().err
-    )
+    assert "path must be a new or existing folder, got the file" in capsys.readouterr().err
     assert (tmp_path / "out" / "report").read_text() == "mine"
 
 
@@ -321,7 +321,7 @@ def test_bad_quick_parameters_stop_all(write_notebook, run, capsys, tmp_path):
 def test_a_negative_number_in_any_form_is_a_value(write_notebook, run, monkeypatch, text, value):
     write_notebook("01_show", SHOW)
     given = {}
-    monkeypatch.setattr(notebooks, "run", lambda n, values, *_: given.update(values) or n.path)
+    monkeypatch.setattr(runner_run, "run", lambda n, values, *_: given.update(values) or n.path)
     assert run("run", "1", "-p", "level", text) == 0
     assert given == {"level": value}
 
@@ -410,7 +410,7 @@ def test_an_error_is_shown_once_and_as_soon_as_it_is_there(
 
     write_notebook("01_wrong")
     write_notebook("02_stop")
-    monkeypatch.setattr(notebooks, "run", stop)
+    monkeypatch.setattr(runner_run, "run", stop)
     assert run("reproduce") == INTERRUPTED
     shown = capsys.readouterr()
     assert (shown.out + shown.err).count("no room") == 1
@@ -575,7 +575,7 @@ def test_an_installed_package_says_where_the_notebooks_are(tmp_path):
     """A copy that lies in no repository finds one around the current folder, or tells of it."""
     site = tmp_path / "site"
     shutil.copytree(
-        Path(notebooks.__file__).parents[1],
+        Path(find.__file__).parents[1],
         site / "marab_lib",
         ignore=shutil.ignore_patterns("__pycache__"),
     )
@@ -594,7 +594,7 @@ def test_an_installed_package_says_where_the_notebooks_are(tmp_path):
         assert ended.returncode == 2
         assert f"no notebook NN_*.ipynb in {site / 'notebooks'}" in ended.stderr
         assert "run this in a folder of the repository, or give --notebooks DIR" in ended.stderr
-    for folder in (notebooks.FOLDER.parent, notebooks.FOLDER):
+    for folder in (find.FOLDER.parent, find.FOLDER):
         ended = command(folder, "list")
         assert ended.returncode == 0, ended.stderr
         assert "06_proof_of_concept" in ended.stdout
@@ -605,10 +605,10 @@ def test_an_installed_package_says_where_the_notebooks_are(tmp_path):
         [sys.executable, "-P", "-c", code],
         capture_output=True,
         text=True,
-        cwd=notebooks.FOLDER,
+        cwd=find.FOLDER,
         env=os.environ | {"PYTHONPATH": str(site)},
     )
-    assert ended.stdout == f"{site / 'marab_lib' / 'data.py'} True\n"
+    assert ended.stdout == f"{site / 'marab_lib' / 'paper' / 'data.py'} True\n"
 
 
 # --- make ---------------------------------------------------------------------------------
@@ -616,7 +616,7 @@ def test_an_installed_package_says_where_the_notebooks_are(tmp_path):
 
 def test_an_installation_prints_errors_only():
     """Some 160 packages would be named otherwise."""
-    text = (notebooks.FOLDER.parent / "Makefile").read_text(encoding="utf-8")
+    text = (find.FOLDER.parent / "Makefile").read_text(encoding="utf-8")
     installs = re.findall(r"(?:pip|\(PIP\)) install .*", text)
     assert len(installs) == 4
     assert all(" install --quiet " in line for line in installs)

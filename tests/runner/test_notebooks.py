@@ -15,10 +15,10 @@ import yaml
 from click.testing import CliRunner
 from papermill.cli import papermill
 
-from marab_lib.runner import notebooks
+from marab_lib.runner import find, save
 from marab_lib.runner.command_line import main
 
-SAVED = sorted(notebooks.FOLDER.glob("*.ipynb"))
+SAVED = sorted(find.FOLDER.glob("*.ipynb"))
 TYPES = ("int", "float", "str", "bool", "list", "list[int]", "list[float]", "list[str]")
 KEPT_OF_A_CELL = {"tags", "jupyter"}
 LONGEST_CELL = 25
@@ -86,19 +86,19 @@ def _flaws_of_the_parameters(path: Path, code: list[nbformat.NotebookNode]) -> I
         yield f"its tags are {tags}"
         return
     source = next(c.source for c in code if "parameters" in c.metadata.get("tags", []))
-    seen = notebooks.load(path).parameters()  # as papermill sees them
+    seen = find.load(path).parameters()  # as papermill sees them
     for line in source.splitlines():
         yield from _flaws_of_a_parameter(line, seen)
     drawn = path.stem[:2] != "00"  # the overview shows what others have computed
     if not ({"seed", "output_dir"} if drawn else {"output_dir"}) <= set(seen):
         yield "it has no seed or no output_dir"
     try:
-        notebooks.load(path).check(notebooks.load(path).quick)
+        find.load(path).check(find.load(path).quick)
     except ValueError as error:
         yield str(error)
 
 
-def _flaws_of_a_parameter(line: str, seen: dict[str, notebooks.Parameter]) -> Iterator[str]:
+def _flaws_of_a_parameter(line: str, seen: dict[str, find.Parameter]) -> Iterator[str]:
     if not line.strip() or line.startswith("#"):
         return
     try:
@@ -123,7 +123,7 @@ def test_what_is_no_notebook_is_named(tmp_path, content):
     path = tmp_path / "01_odd.ipynb"
     path.write_text(content)
     with pytest.raises(ValueError, match=r"01_odd\.ipynb is not a notebook: ") as error:
-        notebooks.load(path)
+        find.load(path)
     assert str(path) in str(error.value)
 
 
@@ -142,7 +142,7 @@ def test_odd_metadata_are_named(write_notebook, about, message):
     content.metadata["marab"] = about
     nbformat.write(content, path)
     with pytest.raises(ValueError, match=rf"01_odd\.ipynb: {message}"):
-        notebooks.load(path)
+        find.load(path)
 
 
 # --- the saved notebooks ------------------------------------------------------------------
@@ -159,7 +159,7 @@ def test_papermill_documents_each_parameter(path):
     shown = CliRunner().invoke(papermill, ["--help-notebook", str(path)])
     assert shown.exit_code == 0
     text = re.sub(r"\s+", " ", shown.output)
-    for parameter in notebooks.load(path).parameters().values():
+    for parameter in find.load(path).parameters().values():
         default = re.escape(re.sub(r"\s+", " ", parameter.default))
         kind = re.escape(parameter.kind)
         line = rf" {parameter.name}: {kind} \(default {default}\) {re.escape(parameter.help)}"
@@ -177,7 +177,7 @@ def test_half_of_the_cells_are_short(path):
 def test_a_notebook_runs_with_its_quick_parameters(path, tmp_path):
     """As in `make reproduce SCALE=quick`, and without touching the saved notebook."""
     before = path.read_bytes()
-    quick = yaml.safe_dump(notebooks.load(path).quick)
+    quick = yaml.safe_dump(find.load(path).quick)
     assert main(["run", path.stem, "-y", quick, "--out", str(tmp_path)]) == 0
     assert path.read_bytes() == before
     figures = {p.name for p in tmp_path.glob("figures/*")}
@@ -189,12 +189,12 @@ def test_a_notebook_runs_with_its_quick_parameters(path, tmp_path):
 def test_what_jupyterlab_saves_names_no_version():
     full = {"name": "python", "version": "3.11.7", "file_extension": ".py"}
     content = nbformat.v4.new_notebook(metadata={"language_info": full, "marab": {"minutes": 1}})
-    notebooks.without_versions(model={"type": "notebook", "content": content}, path="a.ipynb")
+    save.without_versions(model={"type": "notebook", "content": content}, path="a.ipynb")
     assert content.metadata == {"language_info": {"name": "python"}, "marab": {"minutes": 1}}
     for other in ({"type": "file", "content": "text"}, {"type": "directory", "content": None}):
-        notebooks.without_versions(model=dict(other), path="a")
+        save.without_versions(model=dict(other), path="a")
     untold = {"type": "notebook", "content": {"metadata": {}, "cells": []}}
-    notebooks.without_versions(model=untold)
+    save.without_versions(model=untold)
     assert untold["content"]["metadata"] == {}
 
 
@@ -296,7 +296,7 @@ def test_nbval_sees_a_changed_number(write_notebook, tmp_path, before, after):
     assert text.count(before) == 1
     path.with_name("07_changed.ipynb").write_text(text.replace(before, after), encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--no-header"]
-    command += ["-rfp", "-c", str(notebooks.FOLDER.parent / "pyproject.toml"), str(path.parent)]
+    command += ["-rfp", "-c", str(find.FOLDER.parent / "pyproject.toml"), str(path.parent)]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 1
     outcomes = re.findall(r"^(PASSED|FAILED) .*(06|07)_\w+.ipynb::(Cell \d)", result.stdout, re.M)

@@ -105,9 +105,7 @@ def test_the_old_folder_is_there_whichever_move_fails(site, monkeypatch, error, 
 def test_a_file_is_no_place_for_a_folder(tmp_path):
     path = tmp_path / "site"
     path.write_text("mine")
-    with pytest.raises(
-        NotADirectoryError, match="must be a folder, or a path at which nothing is, got the file"
-    ):
+    with pytest.raises(NotADirectoryError, match="must be a new or existing folder, got the file"):
         replace_site(path)
     assert path.read_text() == "mine"
     assert os.listdir(tmp_path) == ["site"]
@@ -166,9 +164,7 @@ def test_what_cannot_become_a_folder_is_named(tmp_path, given):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     path = str(tmp_path / given) if given else ""
-    with pytest.raises(
-        ValueError, match="place must be a folder, or a path at which nothing is"
-    ) as error:
+    with pytest.raises(ValueError, match="place must be a new or existing folder") as error:
         new_or_folder("place", path)
     assert repr(path) in str(error.value)
 

@@ -15,7 +15,7 @@ from pictures import look_alike
 from PIL import Image
 
 from marab_lib import plots
-from marab_lib.runner import notebooks
+from marab_lib.runner import find
 from marab_lib.runner.command_line import main
 
 
@@ -86,7 +86,7 @@ def test_nbval_sees_another_figure(write_notebook, tmp_path):
         changed = text.replace(saved, picture)
         assert changed != text
         path.with_name(f"{name}.ipynb").write_text(changed, encoding="utf-8")
-    root = notebooks.FOLDER.parent
+    root = find.FOLDER.parent
     shutil.copy(root / "conftest.py", path.parent)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q"]
     command += ["-rfp", "-c", str(root / "pyproject.toml"), str(path.parent)]

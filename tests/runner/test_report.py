@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from marab_lib.paper.verdicts import saved_verdicts
-from marab_lib.runner import notebooks, report
+from marab_lib.runner import find, report
 from marab_lib.runner.command_line import main
 
 FIGURE = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
@@ -184,7 +184,7 @@ def test_a_broken_notebook_is_named(write_notebook, tmp_path):
 
 def page_of(write_notebook, folder: Path, **papermill: object) -> report._Page:
     out = pretend_run(write_notebook, folder, "", **papermill)
-    return report._Page(notebooks.load(folder / "notebooks" / "10_claims.ipynb"), out)
+    return report._Page(find.load(folder / "notebooks" / "10_claims.ipynb"), out)
 
 
 @pytest.mark.parametrize(

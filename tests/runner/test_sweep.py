@@ -12,8 +12,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from marab_lib.runner import notebooks, sweep
+from marab_lib.runner import find, run, sweep
 from marab_lib.runner.command_line import INTERRUPTED, main
+from marab_lib.runner.run import CellError
 
 # As Outputs.table writes them, but without its imports: a kernel starts in half the time.
 TABLES = """\
@@ -93,7 +94,7 @@ def test_another_notebook_or_parameter_begins_anew(write_notebook, command, tmp_
 def test_a_point_is_done_only_with_its_whole_mark_and_this_package(
     write_notebook, tmp_path, monkeypatch
 ):
-    notebook = notebooks.load(write_notebook("01_show", TABLES))
+    notebook = find.load(write_notebook("01_show", TABLES))
     (point,) = sweep.points(notebook, {"horizon": [5]}, tmp_path)
     assert not point.is_done()
     point.run()
@@ -110,7 +111,7 @@ def test_a_point_is_done_only_with_its_whole_mark_and_this_package(
 
 @pytest.mark.parametrize("mark", ["{}", "[]", "5", "null", '"x"', '{"fingerprint": null}'])
 def test_an_odd_mark_is_that_of_no_point_that_is_done(write_notebook, tmp_path, mark):
-    notebook = notebooks.load(write_notebook("01_show"))
+    notebook = find.load(write_notebook("01_show"))
     (point,) = sweep.points(notebook, {"horizon": [5]}, tmp_path)
     point.folder.mkdir(parents=True)
     (point.folder / "point.json").write_text(mark)
@@ -125,7 +126,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_a_finished_point_stays_until_the_new_one_is_finished(
     write_notebook, tmp_path, monkeypatch, error
 ):
-    notebook = notebooks.load(write_notebook("01_show", TABLES))
+    notebook = find.load(write_notebook("01_show", TABLES))
     (point,) = sweep.points(notebook, {"horizon": [5]}, tmp_path)
     point.run()
     before = contents(point.folder)
@@ -135,7 +136,7 @@ def test_a_finished_point_stays_until_the_new_one_is_finished(
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(notebooks, "run", stop)
+        patch.setattr(run, "run", stop)
         with pytest.raises(error):
             point.run()
     assert contents(point.folder) == before
@@ -145,11 +146,11 @@ def test_a_finished_point_stays_until_the_new_one_is_finished(
 
 def test_a_failing_run_keeps_the_finished_point_and_its_own_notebook(write_notebook, tmp_path):
     grid = {"horizon": [5]}
-    (point,) = sweep.points(notebooks.load(write_notebook("01_show", TABLES)), grid, tmp_path)
+    (point,) = sweep.points(find.load(write_notebook("01_show", TABLES)), grid, tmp_path)
     point.run()
     before = contents(point.folder)
-    (point,) = sweep.points(notebooks.load(write_notebook("01_show", "1 / 0")), grid, tmp_path)
-    with pytest.raises(notebooks.CellError, match="ZeroDivisionError"):
+    (point,) = sweep.points(find.load(write_notebook("01_show", "1 / 0")), grid, tmp_path)
+    with pytest.raises(CellError, match="ZeroDivisionError"):
         point.run()
     after = contents(point.folder)
     assert set(after) - set(before) == {"notebooks/01_show.failed.ipynb"}
@@ -157,7 +158,7 @@ def test_a_failing_run_keeps_the_finished_point_and_its_own_notebook(write_noteb
 
 
 def test_an_executed_notebook_names_the_folder_that_it_lies_in(write_notebook, tmp_path):
-    notebook = notebooks.load(write_notebook("01_show", "print(output_dir)"))
+    notebook = find.load(write_notebook("01_show", "print(output_dir)"))
     (point,) = sweep.points(notebook, {"horizon": [5]}, tmp_path)
     point.run()
     text = (point.folder / "notebooks" / "01_show.ipynb").read_text(encoding="utf-8")
@@ -195,10 +196,10 @@ def test_a_table_that_cannot_be_read_is_named(write_notebook, command, tmp_path,
 
 
 def test_a_long_grid_reads_the_notebook_once(write_notebook, tmp_path, monkeypatch):
-    notebook = notebooks.load(write_notebook("01_show"))
-    reads, real = [], notebooks.papermill.inspect_notebook
+    notebook = find.load(write_notebook("01_show"))
+    reads, real = [], find.papermill.inspect_notebook
     monkeypatch.setattr(
-        notebooks.papermill, "inspect_notebook", lambda path: reads.append(path) or real(path)
+        find.papermill, "inspect_notebook", lambda path: reads.append(path) or real(path)
     )
     grid = {"horizon": range(50), "level": ["0.1", "0.2"]}
     assert len(sweep.points(notebook, grid, tmp_path, {"seed": 3, "name": "UCB"})) == 100
@@ -241,7 +242,7 @@ def test_a_bad_grid_stops_before_anything_is_run(
 
 
 def test_folders_differ_where_values_do(write_notebook, tmp_path):
-    notebook = notebooks.load(write_notebook("01_show"))
+    notebook = find.load(write_notebook("01_show"))
     grid = {"name": ["a/b", "ab", "a b", "x" * 300], "alphas": [[0.1], [0.2]]}
     folders = {point.folder for point in sweep.points(notebook, grid, tmp_path)}
     assert len(folders) == 8
