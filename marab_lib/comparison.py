@@ -78,13 +78,14 @@ def regret_table(
     DataFrame
         One row for each criterion and policy: ``regret`` and its standard ``error``; the
         ``difference`` to the reference, ``low`` and ``high`` (Student's interval for the pairs on
-        the same reward tape); the name of the ``reference``. With several problems a repetition is
-        a problem, else a run.
+        the same reward tape); the name of the ``reference``; the policy's ``title`` and its
+        ``label`` in legends. With several problems a repetition is a problem, else a run.
     """
     import pandas as pd
 
     criteria = _distinct(criteria)
-    names = checked_result(result, **_PLAYED).policy.values.tolist()
+    checked_result(result, **_PLAYED, title=["policy"], label=["policy"])
+    names, titles, labels = (result[x].values.tolist() for x in ("policy", "title", "label"))
     if not isinstance(reference, str) or names.count(reference) != 1:
         raise ValueError(
             f"reference must be one of the policies {names}, got {_validate.shown(reference)}"
@@ -106,6 +107,8 @@ def regret_table(
                 "low": pairs[i].mean() - half[i],
                 "high": pairs[i].mean() + half[i],
                 "reference": reference,
+                "title": titles[i],
+                "label": labels[i],
             })  # fmt: skip
     return pd.DataFrame(rows)
 

@@ -74,15 +74,15 @@ def use_style() -> None:
     plt.style.use(["default", Path(__file__).with_name("marab.mplstyle")])
 
 
-def policy_style(name: str) -> dict[str, object]:
-    """Colour, dash and marker of a policy, by its title or its full name with parameters.
+def policy_style(title: str) -> dict[str, object]:
+    """Colour, dash and marker of all policies of a title.
 
     Examples
     --------
-    >>> policy_style("MIN")["marker"], policy_style("MIN(ties=random)")["marker"]
-    ('s', 's')
+    >>> policy_style("MIN")["marker"], policy_style("an own one")["marker"]
+    ('s', 'h')
     """
-    color, dash, marker = _STYLES.get(name.split("(")[0], _OTHER)
+    color, dash, marker = _STYLES.get(title, _OTHER)
     return {"color": color, "linestyle": dash, "marker": marker}
 
 
@@ -223,13 +223,14 @@ def regret_growth(
     ----------
     axes : Axes
     mean, error : DataArray with dimensions policy and checkpoint
+        Of a result of `simulate`, whose ``title`` and ``label`` give style and legend.
     names : sequence of str
         Policies to draw, by name.
     """
     for name in names:
-        y, label = mean.sel(policy=name), name.split("(")[0]
-        style = policy_style(name) | {"markersize": 4, "lw": 1.1}
-        curve(axes, y.checkpoint, y, label=label, markers=4, **style)
+        y = mean.sel(policy=name)
+        style = policy_style(y.title.item()) | {"markersize": 4, "lw": 1.1}
+        curve(axes, y.checkpoint, y, label=y.label.item(), markers=4, **style)
         width = np.exp(2 * error.sel(policy=name) / y)
         band = axes.fill_between(y.checkpoint, y / width, y * width, color=style["color"])
         band.set(alpha=0.2, linewidth=0)
@@ -262,7 +263,7 @@ def comparison(axes: Axes | Sequence[Axes], table: pandas.DataFrame) -> np.ndarr
     ndarray of Axes
     """
     panels = np.ravel(np.asarray(axes))
-    checked_table(table, "criterion", "policy", "regret", "error", "reference")
+    checked_table(table, "criterion", "policy", "title", "regret", "error", "reference")
     parts = list(table.groupby("criterion", sort=False))
     if panels.size != len(parts):
         raise ValueError(f"axes must be {len(parts)}, one for each criterion, got {panels.size}")
@@ -270,7 +271,7 @@ def comparison(axes: Axes | Sequence[Axes], table: pandas.DataFrame) -> np.ndarr
         for place, row in zip(
             _rows(panel, part["policy"].tolist()), part.itertuples(), strict=True
         ):
-            style = policy_style(row.policy) | {"linestyle": ""}
+            style = policy_style(row.title) | {"linestyle": ""}
             if row.policy == row.reference:  # the own policy of `compare`
                 panel.axhline(place, color="0.92", lw=9, zorder=0)
             panel.errorbar(row.regret, place, xerr=2 * row.error, capsize=2, ms=4.5, **style)
@@ -288,7 +289,7 @@ def comparison(axes: Axes | Sequence[Axes], table: pandas.DataFrame) -> np.ndarr
 
 def paired_differences(axes: Axes, table: pandas.DataFrame) -> Axes:
     """Differences to the reference with their intervals, for one criterion of a `regret_table`."""
-    columns = ("criterion", "policy", "difference", "low", "high", "reference")
+    columns = ("criterion", "policy", "title", "label", "difference", "low", "high", "reference")
     checked_table(table, *columns)
     for column in ("criterion", "reference"):
         if table[column].nunique() > 1:
@@ -301,12 +302,13 @@ def paired_differences(axes: Axes, table: pandas.DataFrame) -> Axes:
     if others.empty:
         raise ValueError(f"table must hold other policies than its reference {reference!r}")
     for place, row in zip(_rows(axes, others["policy"].tolist()), others.itertuples(), strict=True):
-        style = policy_style(row.policy) | {"linestyle": ""}
+        style = policy_style(row.title) | {"linestyle": ""}
         axes.plot(row.difference, place, ms=4.5, **style)
         axes.hlines(place, row.low, row.high, color=style["color"], lw=1.4)
     axes.axvline(0, color="k", lw=0.8, ls=":")
     _scale_both_signs(axes, others["difference"], others["low"].min(), others["high"].max())
-    axes.set_xlabel(f"regret less that of {reference.split('(')[0]}")
+    labels = dict(zip(table["policy"], table["label"], strict=True))
+    axes.set_xlabel(f"regret less that of {labels.get(reference, reference)}")
     return axes
 
 

@@ -191,9 +191,10 @@ def proof_of_concept(
         result = section_5_1.figure_1(problem, chosen, horizon, runs, seed)
         mean, error = regret.mean_and_error(result.theoretical_regret.squeeze("problem"))
         axes = figure.subplots()
-        for name in mean.policy.values:
-            drawn = mean.sel(policy=name), error.sel(policy=name)
-            plots.curve(axes, mean.checkpoint, *drawn, label=name, **plots.policy_style(name))
+        for policy in chosen:
+            drawn = mean.sel(policy=policy.name), error.sel(policy=policy.name)
+            style = plots.policy_style(policy.title)
+            plots.curve(axes, mean.checkpoint, *drawn, label=policy.name, **style)
         axes.set(xlabel="iteration $t$", ylabel="theoretical regret", yscale="log")
         axes.set(xlim=(0, horizon), title=f"$\\Delta_{{\\max}}$ = {delta_max:g}")
         figure.legend(loc="outside lower center", ncols=3)
@@ -244,14 +245,9 @@ def risk_of_rewards(
         curves = regret.sorted_rewards(result).mean("run")
         axes = figure.subplots(1, len(listed), sharey=True, squeeze=False)[0]
         for axis, title, number in zip(axes, shown, range(len(listed)), strict=True):
-            for name in curves.policy.values:
-                plots.curve(
-                    axis,
-                    curves["rank"],
-                    curves.sel(policy=name, problem=number),
-                    label=name,
-                    **plots.policy_style(name),
-                )
+            for policy in chosen:
+                y, style = curves.sel(policy=policy.name), plots.policy_style(policy.title)
+                plots.curve(axis, y["rank"], y.sel(problem=number), label=policy.name, **style)
             axis.set(title=title, xlabel="rank of the reward in its run", xlim=(0, horizon))
         axes[0].set(ylabel="reward", ylim=(0, 1))
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)

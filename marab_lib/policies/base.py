@@ -192,6 +192,11 @@ class Policy:
             shown.append(f"{f.name}={text}")
         return f"{self.title}({', '.join(shown)})" if shown else self.title
 
+    @property
+    def short(self) -> str:
+        """What a legend calls the policy: its label, or else its title."""
+        return self.label or self.title
+
     def described(self) -> dict[str, float | str]:
         """The policy's own parameters as results show them: numbers, NaN for None, or texts."""
         shared = {f.name for f in fields(Policy)}

@@ -62,7 +62,9 @@ def commit() -> str:
 def parameter_coordinates(
     policies: Sequence[Policy], but: Sequence[str] = ()
 ) -> dict[str, tuple[str, list]]:
-    """Title and parameters of policies, each along ``policy``: NaN or "" where one has none.
+    """What a result says of its policies, each along ``policy``: NaN or "" where one has none.
+
+    ``title``, ``label`` (what a legend calls it) and the parameters.
 
     Parameters
     ----------
@@ -70,7 +72,9 @@ def parameter_coordinates(
     but : sequence of str
         Names that are taken.
     """
-    each = [{"title": policy.title} | policy.described() for policy in policies]
+    each = [
+        {"title": policy.title, "label": policy.short} | policy.described() for policy in policies
+    ]
     coordinates = {}
     for name in dict.fromkeys(name for one in each for name in one if name not in but):
         texts = any(isinstance(one.get(name), str) for one in each)

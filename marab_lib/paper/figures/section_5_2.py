@@ -36,6 +36,7 @@ def sorted_regrets(
     printed: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None,
     bands: Mapping[str, np.ndarray] | None = None,
     looks: Mapping[str, dict] | None = None,
+    titles: Mapping[str, str] | None = None,
 ) -> Axes:
     """Sorted regrets of many problems, one curve a policy (figure 2).
 
@@ -50,11 +51,14 @@ def sorted_regrets(
         Lower and upper ends.
     looks : mapping from name to options of `Axes.plot`, optional
         Where a curve is to differ from its policy's style.
+    titles : mapping from name to title, optional
+        Where the name of a curve is not its policy's title.
     """
     n = max(len(curve) for curve in curves.values())
     for name, curve in curves.items():
         rank = (np.arange(len(curve)) + 0.5) * n / len(curve)
-        look = policy_style(name) | {"marker": ""} | (looks or {}).get(name, {})
+        title = (titles or {}).get(name, name)
+        look = policy_style(title) | {"marker": ""} | (looks or {}).get(name, {})
         axes.plot(rank, curve, label=name, **look)
         if bands is not None and name in bands:
             axes.fill_between(rank, *bands[name], color=look["color"], alpha=0.2, linewidth=0)
@@ -176,15 +180,16 @@ def reward_panels(
     band : DataArray (quantile, policy, problem, rank)
         Two ends.
     groups : mapping from title to policies
-        As `artificial.figure_3_policies` gives it.
+        As `section_5_2.figure_3_policies` gives it; the first parameter of each tells them apart.
     names : sequence of str
         For the problems.
     """
     for row, (title, group) in zip(axes, groups.items(), strict=True):
         for j, axis in enumerate(row):
-            labels = {p.name: p.name.split("(")[1].split(", C=")[0].rstrip(")") for p in group}
-            lines = {labels[p]: curve.sel(policy=p).values[j] for p in labels}
-            ends = {labels[p]: band.sel(policy=p).values[:, j] for p in labels}
+            first = {p.name: next(iter(p.described().items())) for p in group}
+            labels = {name: f"{parameter}={value:g}" for name, (parameter, value) in first.items()}
+            lines = {label: curve.sel(policy=p).values[j] for p, label in labels.items()}
+            ends = {label: band.sel(policy=p).values[:, j] for p, label in labels.items()}
             sorted_rewards(axis, lines, ends)
             axis.set(title=f"{title}, {names[j]} variance")
         row[0].set(ylabel="reward")

@@ -150,11 +150,12 @@ def _curves(axes: Axes, values: xarray.DataArray, along: str, labels: Mapping[st
     """
     x, n = values[along].values, len(labels)
     for i, (name, label) in enumerate(labels.items()):
-        mean, error = regret.mean_and_error(values.sel(policy=name))
-        color = policy_style(name)["color"]
-        if "pessimistic" in name:
+        of_policy = values.sel(policy=name)
+        mean, error = regret.mean_and_error(of_policy)
+        color = policy_style(of_policy.title.item())["color"]
+        if of_policy.bonus == "pessimistic":
             color = "#000000"
-        elif "printed" in name:
+        elif of_policy.bonus == "printed":
             color = "#777777"
         elif n > 2 and color != "#000000":
             color = sns.light_palette(color, n + 3).as_hex()[3 + i]
