@@ -164,6 +164,7 @@ ENERGY = [
     (lambda strategy, days, battery: energy.operate(strategy, days, battery).unit_cost(),
      {"strategy": _evening, "days": DAYS, "battery": energy.Battery()}, ANY),
     (lambda power: energy.operate(lambda *given: power, DAYS).unit_cost(), {"power": 0.1}, ANY),
+    (lambda rewards: energy.problem(rewards).means, {"rewards": TABLE.rewards}, ANY),
     (energy.days_ago, {"series": DAYS.demand, "days": 1}, ANY),
     (lambda battery, tariff: len(energy.strategies(battery, tariff)),
      {"battery": energy.Battery(), "tariff": energy.Tariff()}, (20, 20)),
@@ -206,6 +207,7 @@ def _names_of(case, argument, value):
     given = case[1]
     together = set(given) if isinstance(value, (int, float, list, np.ndarray)) else set()
     more = {"problem": {"A", "mean_gaps", "minimum_gaps"}, "arms": {"A"}, "law": {"A"}}
+    more["rewards"] = {"values", "arms"}  # of the law, and of the problem
     more["power"] = {"must return MW"}
     return {argument} | together | more.get(argument, set())
 
