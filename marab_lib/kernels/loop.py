@@ -39,8 +39,8 @@ def _order_of_first_pulls(mode, order, state):
 
 @jit()
 def _best_arm(arms, ties, state):
-    """Arm with the largest index; one that is not a number wins only where all are so."""
-    best = 0
+    """Arm with the largest index, or -1 where no index is a number."""
+    best = -1
     best_index = -math.inf
     n_tied = 0
     for i in range(arms.size):
@@ -59,7 +59,8 @@ def _clear(arms):
     for i in range(arms.size):
         a = arms[i]
         a.n = 0
-        a.mean = a.var = a.last = a.cvar = a.index = a.tail_max = 0.0
+        a.mean = a.var = a.last = a.cvar = a.tail_max = 0.0
+        a.index = math.nan  # until it is written
         a.min = math.inf
         a.max = -math.inf
         a.inv_sqrt_n = a.inv_sqrt_tail_n = math.inf
@@ -125,6 +126,7 @@ class Length(NamedTuple):
     """How long and how often each problem is played."""
 
     horizon: int
+    steps: int  # of the horizon that are played
     runs: int
     checkpoints: np.ndarray  # increasing
 
@@ -146,11 +148,11 @@ _U2 = types.Array(types.uint64, 2, "C")
 _PLAYED, _PULLS = types.Array(types.int16, 2, "C"), types.Array(types.int32, 2, "C")
 _PULLS_OVER_TIME = types.Array(types.int32, 3, "C")
 
-_SIMULATE = types.void(
+_SIMULATE = _INT(
     INDEX_FUNCTION,
     types.NamedTuple((F1, _INT, types.boolean, _I1, _INT, _INT, _INT, _INT), Options),
     types.NamedTuple((_I2, _I2, _I2, F1, _U2, F2), Laws),
-    types.NamedTuple((_INT, _INT, _I1), Length),
+    types.NamedTuple((_INT, _INT, _INT, _I1), Length),
     _INT,  # first of the (problem, run) pairs to do
     _INT,  # and the one after the last
     types.NamedTuple((F2, F2, _PULLS, F2, _PLAYED, _PULLS_OVER_TIME), Output),
@@ -158,7 +160,10 @@ _SIMULATE = types.void(
 
 
 def _simulate(index_function, options, laws, length, begin, end, output):
-    """Play one policy on the pairs (problem, run) numbered begin to end - 1, problem by problem."""
+    """Play one policy on the pairs (problem, run) numbered begin to end - 1, problem by problem.
+
+    Returns 0, or the number of the pull for which no index was a number: there it stops.
+    """
     # Copies of its own: with shared arrays the threads would contend for their reference counts.
     kinds, starts, sizes = laws.kinds.copy(), laws.starts.copy(), laws.sizes.copy()
     law_params, keys, means = laws.params.copy(), laws.keys.copy(), laws.means.copy()
@@ -188,7 +193,7 @@ def _simulate(index_function, options, laws, length, begin, end, output):
             _order_of_first_pulls(first_pulls, order, state)
         total = 0.0
         checkpoint = 0
-        for step in range(horizon):
+        for step in range(length.steps):
             t = step + 1 - options.time
             state[0].pulls = step
             if with_tail:
@@ -199,6 +204,8 @@ def _simulate(index_function, options, laws, length, begin, end, output):
                 i = order[step % k]
             else:
                 i = _best_arm(arms, options.ties, state)
+                if i < 0:
+                    return step + 1
             x = reward(
                 kinds[problem, i],
                 law_params,
@@ -232,6 +239,7 @@ def _simulate(index_function, options, laws, length, begin, end, output):
                 checkpoint += 1
         for i in range(k):
             output.pulls[row, i] = arms[i].n
+    return 0
 
 
 @functools.cache

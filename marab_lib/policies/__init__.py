@@ -14,7 +14,8 @@ An index function has the signature ``index(t, arms, state, params, memory, hist
 ``history``    ``history[i, :arms[i].n]``: all rewards of arm i, if the policy asks for them
 =============  ==================================================================================
 
-The function is called at every step, during the first pulls too (its choice is then not used).
+An index is NaN until it is written, and stays as it is until it is written again; NaN does not
+win. The function is called at every step, during the first pulls too (its choice is then not used).
 The policies of the paper and of its time are in `paper`, those that came later and the references
 they are compared with in `since_2013`, a user's own in `custom`.
 """

@@ -6,16 +6,17 @@ Such a function is compiled without checks of bounds, like all others. So before
 
 from __future__ import annotations
 
-import dis
 import functools
 import inspect
-import math
+import re
 from collections.abc import Callable, Iterator
 from types import CellType, CodeType, FunctionType, ModuleType
 
 import numba
 import numpy as np
+from numba import types
 from numba.core.dispatcher import Dispatcher
+from numba.core.errors import TypingError
 
 from ..kernels.records import ARM, INDEX_SIGNATURE, STATE
 
@@ -100,23 +101,6 @@ def content(value: object, seen: set | None = None) -> object:
     return repr(value)
 
 
-def _tail_fields(function: Dispatcher, seen: set) -> Iterator[str]:
-    """Fields of the lower tails that a compiled function reads, or one that it calls."""
-    seen.add(function)
-    for code in _codes(function.py_func.__code__):
-        yield from (constant for constant in code.co_consts if constant in _TAIL_FIELDS)
-        before = ""
-        for instruction in dis.get_instructions(code):
-            # After a global or a cell stands the function of a module, which may have such a name.
-            is_field = "ATTR" in instruction.opname and before not in ("LOAD_GLOBAL", "LOAD_DEREF")
-            if is_field and instruction.argval in _TAIL_FIELDS:
-                yield instruction.argval
-            before = instruction.opname
-    for _, value in _referred(function.py_func):
-        if isinstance(value, Dispatcher) and value not in seen:
-            yield from _tail_fields(value, seen)
-
-
 def _bounded(function: object, done: dict) -> object:
     """A copy of a compiled function, and of the user's own that it calls, with bounds checked."""
     if not from_outside(function):
@@ -136,73 +120,55 @@ def _bounded(function: object, done: dict) -> object:
     return done[function]
 
 
+def _without(record: np.dtype, fields: tuple[str, ...]) -> np.dtype:
+    """A record of which some fields are not seen; the others stay at their places."""
+    names = [name for name in record.names if name not in fields]
+    formats, offsets = zip(*(record.fields[name] for name in names), strict=True)
+    return np.dtype(
+        {"names": names, "formats": formats, "offsets": offsets, "itemsize": record.itemsize}
+    )
+
+
 @functools.lru_cache(maxsize=64)
 def with_checks(function: Dispatcher, tails: bool) -> Dispatcher:
-    """An index function that does the same as a user's one, and raises where it goes wrong.
+    """An index function that does the same as a user's one, and raises IndexError beyond an array.
 
     Parameters
     ----------
     function : compiled index function
     tails : bool
-        Whether the loop keeps the lower tails for it.
+        Whether the loop keeps the lower tails for it; without them it does not see their fields.
 
-    Returns
-    -------
-    compiled index function
-        It takes two numbers more in `params`, the pulls that are forced and the pulls to do, and
-        one more in `memory`. It ends by StopIteration, or by LookupError if all indices were 0.
-        FloatingPointError says that all indices are NaN, IndexError that an array is too short.
-        Where the first number is negative all indices are NaN at the start, and -1 - it is forced.
+    Raises
+    ------
+    ValueError
+        If it asks for a field that it does not see, or returns something.
     """
-    check_arguments(function)
-    name = function.__name__
-    used = [] if tails else sorted(set(_tail_fields(function, set())))
-    if used:
-        raise ValueError(
-            f"function {name} uses {', '.join(used)}, which need alpha= (the level of the lower "
-            "tails), got none"
-        )
+    name, unseen = function.__name__, () if tails else _TAIL_FIELDS
+    seen_arm, seen_state = _without(ARM, unseen), _without(STATE, unseen)
+    arms, state = (types.Array(numba.from_dtype(seen), 1, "C") for seen in (seen_arm, seen_state))
+    arguments = (INDEX_SIGNATURE.args[0], arms, state, *INDEX_SIGNATURE.args[3:])
     bounded = _bounded(function, {})
     try:
-        bounded.compile(INDEX_SIGNATURE.args)
-    except KeyError as error:
+        bounded.compile(arguments)
+    except (KeyError, TypingError) as error:  # of a.field and of a["field"]
+        field = re.search(r"^'(\w+)'$|Field '(\w+)' was not found in record", str(error))
+        if field is None:
+            raise
+        alpha = "" if tails else f"; with alpha= there are {', '.join(_TAIL_FIELDS)} too"
         raise ValueError(
-            f"function {name} asks for the field {error.args[0]!r}, but an arm has "
-            f"{', '.join(_ARM_FIELDS)} (cvar, tail_n, tail_max, inv_sqrt_tail_n need alpha=) and "
-            f"state[0] has {', '.join(STATE.names[:-1])}"
+            f"function {name} asks for the field {field[1] or field[2]!r}, but an arm has "
+            f"{', '.join(name for name in _ARM_FIELDS if name not in unseen)} and state[0] has "
+            f"{', '.join(seen_state.names[:-1])}{alpha}"
         ) from None
-    returned = bounded.overloads[INDEX_SIGNATURE.args].signature.return_type
-    if returned != numba.types.none:
+    returned = bounded.overloads[arguments].signature.return_type
+    if returned != types.none:
         raise ValueError(
             f"function {name} must return nothing but write arms[i].index, got a return value of "
             f"type {returned}"
         )
-    return _watched(bounded)
 
+    def checked(t, arms, state, params, memory, history):
+        bounded(t, arms.view(seen_arm), state.view(seen_state), params, memory, history)
 
-def _watched(bounded: Dispatcher) -> Dispatcher:
-    """The index function of `with_checks` around one whose bounds are checked."""
-
-    def watched(t, arms, state, params, memory, history):
-        own = params.size - 2
-        forced, end, mark = params[own], params[own + 1], memory.size - 1
-        if forced < 0:
-            forced = -1 - forced
-            if state[0].pulls == 0:
-                for a in arms:
-                    a.index = math.nan
-        bounded(t, arms, state, params[:own], memory[:mark], history)
-        if state[0].pulls >= forced:
-            n_numbers = 0
-            for a in arms:
-                n_numbers += a.index == a.index
-                if a.index != 0.0:
-                    memory[mark] = 1.0
-            if n_numbers == 0:
-                raise FloatingPointError
-        if state[0].pulls + 1 >= end:
-            if memory[mark] == 0.0 and state[0].pulls >= forced:
-                raise LookupError
-            raise StopIteration
-
-    return numba.njit(INDEX_SIGNATURE, nogil=True, error_model="numpy")(watched)
+    return numba.njit(INDEX_SIGNATURE, nogil=True, error_model="numpy")(checked)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,32 +25,39 @@ _ARMS_TRIED = 200_000  # steps times arms to try a user's index function for
 
 
 def play(
-    setting: Setting, policy: Policy, params: tuple[float, ...], begin: int, end: int
-) -> Arrays:
-    """One task: some (problem, run) pairs of one policy."""
-    size = policy.memory_size(setting.n_arms, setting.horizon)
-    return run_loop(setting, policy, policy.index_function, params, size, begin, end)
-
-
-def run_loop(
     setting: Setting,
     policy: Policy,
-    index_function: Callable,
     params: tuple[float, ...],
-    memory_size: int,
     begin: int,
     end: int,
+    *,
+    checked: Callable | None = None,
+    steps: int | None = None,
 ) -> Arrays:
-    """The compiled loop, with a policy's options but any index function."""
+    """One task: some (problem, run) pairs of one policy, by the compiled loop.
+
+    `checked` takes the place of the policy's index function; only `steps` pulls are done.
+    """
+    k, horizon = setting.n_arms, setting.horizon
     tails = np.empty(0, dtype=np.int64)
-    if policy.alpha is not None and policy.keeps_tails:
-        tails = risk.tail_sizes(policy.alpha, setting.horizon, policy.share)
-    given = np.array(params, dtype=np.float64)
-    options = Options(given, memory_size, policy.keeps_history, tails, *policy.kernel_options())
-    length = Length(setting.horizon, setting.runs, setting.steps)
+    if _keeps_tails(policy):
+        tails = risk.tail_sizes(policy.alpha, horizon, policy.share)
+    given, size = np.array(params, dtype=np.float64), policy.memory_size(k, horizon)
+    options = Options(given, size, policy.keeps_history, tails, *policy.kernel_options())
+    length = Length(horizon, steps or horizon, setting.runs, setting.steps)
     output = empty_output(end - begin, setting)
-    compiled_loop()(index_function, options, setting.laws, length, begin, end, output)
+    function = checked or policy.index_function
+    stopped = compiled_loop()(function, options, setting.laws, length, begin, end, output)
+    if stopped:
+        raise ValueError(
+            f"function {policy.index_function.__name__} must write a number to arms[i].index, but "
+            f"at pull {stopped} the index of each of the {k} arms is NaN or was never written"
+        )
     return recorded(output)
+
+
+def _keeps_tails(policy: Policy) -> bool:
+    return policy.alpha is not None and policy.keeps_tails
 
 
 def try_out(setting: Setting, policy: Policy, params: tuple[float, ...]) -> None:
@@ -59,40 +65,20 @@ def try_out(setting: Setting, policy: Policy, params: tuple[float, ...]) -> None
     function = policy.index_function
     if not from_outside(function):
         return
-    checked = with_checks(function, policy.alpha is not None and policy.keeps_tails)
-    name, k = function.__name__, setting.n_arms
-    size = policy.memory_size(k, setting.horizon)
+    k, horizon = setting.n_arms, setting.horizon
     forced = 0 if policy.first_pulls == "none" else policy.rounds * k
-    end = min(setting.horizon, max(_ARMS_TRIED // k, min(forced, _ARMS_TRIED) + 100))
-    alone = replace(setting, record=(), steps=setting.steps[-1:])
+    steps = min(horizon, max(_ARMS_TRIED // k, min(forced, _ARMS_TRIED) + 100))
+    checked = with_checks(function, _keeps_tails(policy))
     try:
-        if not _writes(alone, policy, checked, (*params, forced, end), size):
-            _writes(alone, policy, checked, (*params, -1 - forced, end), size)
+        play(setting, policy, params, 0, 1, checked=checked, steps=steps)
     except IndexError:
-        history = f"{k} x {setting.horizon}" if policy.keeps_history else "empty"
+        history = f"{k} x {horizon}" if policy.keeps_history else "empty"
         raise ValueError(
-            f"function {name} reads or writes beyond its arrays: arms has {k}, state 1, params "
-            f"{len(params)} numbers, memory {size} numbers (ask for more by memory=), and history "
-            f"is {history} (it is empty without keeps_history=True)"
+            f"function {function.__name__} reads or writes beyond its arrays: arms has {k}, state "
+            f"1, params {len(params)} numbers, memory {policy.memory_size(k, horizon)} numbers "
+            f"(ask for more by memory=), and history is {history} (it is empty without "
+            "keeps_history=True)"
         ) from None
-    except FloatingPointError:
-        raise ValueError(
-            f"function {name} must write a number to arms[i].index, but at one of its first pulls "
-            f"the index of each of the {k} arms is NaN or was never written"
-        ) from None
-
-
-def _writes(alone: Setting, policy: Policy, checked: Callable, params, size: int) -> bool:
-    """Whether an index function `with_checks` wrote any index but 0 in the first run."""
-    try:
-        run_loop(alone, policy, checked, params, size + 1, 0, 1)
-    except StopIteration:
-        return True
-    except IndexError:
-        raise
-    except LookupError:
-        return False
-    return True
 
 
 def results_of(setting, tasks: list[Task], threads, client, store) -> Results:

@@ -325,7 +325,11 @@ def play_own(body, horizon=100, n_arms=3, **options):
     [
         ("memory[0] += 1", {}, r"memory 0 numbers \(ask for more by memory=\)"),
         ("memory[2] = 1", {"memory": 2}, "memory 2 numbers"),
-        ("memory[t - 1] = 1", {"memory": 99}, "memory 99 numbers"),  # at the last pull alone
+        (
+            "memory[t - 1] = arms[0].index = 1",
+            {"memory": 99},
+            "memory 99 numbers",
+        ),  # at the last pull alone
         ("arms[0].index = params[3]", {"params": (1.0,)}, "params 1 numbers"),
         ("x = history[0, 0]\narms[0].index = x", {}, "history is empty .*keeps_history=True"),
         ("arms[0].index = history[0, 100]", {"keeps_history": True}, "history is 3 x 100"),
@@ -336,13 +340,18 @@ def play_own(body, horizon=100, n_arms=3, **options):
         ("pass", {}, "is NaN or was never written"),
         ("x = t", {"first_pulls": "none"}, "is NaN or was never written"),
         ("for a in arms: a.index = a.std", {}, "asks for the field 'std', but an arm has n, mean,"),
-        ("arms[0].best = 1.0", {}, r"field 'best', .* \(cvar, .* need alpha=\)"),
+        ("arms[0].best = 1.0", {}, r"field 'best', .*; with alpha= there are cvar, "),
+        ("arms[0].best = 1.0", {"alpha": 0.1}, "field 'best', but an arm has n, .* cvar, "),
+        ("arms[0].index = arms[0]['best']", {}, "field 'best', but an arm has"),
         ("arms[0].index = state[0].time", {}, r"field 'time', .* state\[0\] has horizon, "),
-        ("for a in arms: a.index = a.cvar", {}, r"own uses cvar, which need alpha= \(the level"),
-        ("arms[0].index = arms[0]['tail_max']", {}, "own uses tail_max, which need alpha="),
-        ("arms[0].index = arms[0].tail_n", {}, "own uses tail_n, which"),
-        ("arms[0].index = arms[0].inv_sqrt_tail_n", {}, "own uses inv_sqrt_tail_n, which"),
-        ("arms[0].index = kernels.split_cvar(arms[0], 0.1)", {}, "own uses cvar, tail_max, tail_n"),
+        ("for a in arms: a.index = a.cvar", {}, "asks for the field 'cvar', .* with alpha= there"),
+        ("arms[0].index = arms[0]['tail_max']", {}, "field 'tail_max', .* with alpha="),
+        ("arms[0].index = arms[0].tail_n", {}, "field 'tail_n', .* with alpha="),
+        ("arms[0].index = arms[0].inv_sqrt_tail_n", {}, "field 'inv_sqrt_tail_n', .* with alpha="),
+        ("arms[0].index = state[0].tail_t", {}, "field 'tail_t', .* with alpha="),
+        ("arms[0].index = kernels.split_cvar(arms[0], 0.1)", {}, "field 'tail_n', .* with alpha="),
+        ("for a in arms: a.index -= 0.5", {}, "is NaN or was never written"),
+        ("for a in arms: a.index = math.nan if t == 99 else 1.0", {}, "but at pull 99 the index"),
         ("return 1.0", {}, "own must return nothing but write .* a return value of type float64"),
     ],
 )
@@ -370,7 +379,7 @@ def test_a_function_of_other_arguments_is_refused():
     [
         ("for a in arms: a.index = 0.0", {"ties": "random"}),  # no index but 0, yet written
         ("arms[state[0].last_arm].index = -1.0", {}),  # what is not written stays
-        ("if t > 1: arms[state[0].last_arm].index -= 0.5", {"first_pulls": "none"}),
+        ("arms[state[0].last_arm].index = -0.5 * t", {"first_pulls": "none"}),
         ("for a in arms: a.index = math.nan if a.n < 2 else a.var", {"rounds": 2}),
         ("for a in arms: a.index = a.cvar", {"alpha": 0.3}),
         ("cvar = 2.0\nfor a in arms: a.index = cvar * a.mean", {}),
@@ -409,6 +418,13 @@ def test_a_subclass_of_ones_own_is_tried_out_too():
 
     with pytest.raises(ValueError, match="function beyond reads or writes beyond its arrays"):
         simulate(problems.stuck(), Own(), 100, 1, 0)
+
+
+def test_an_index_that_goes_wrong_after_the_trial_is_noticed():
+    """In any run of any policy; what is tried out are the first pulls of the first run."""
+    body = "for a in arms: a.index = math.nan if state[0].pulls > 70_000 else a.n"
+    with pytest.raises(ValueError, match=r"own must write a number .* at pull 70002 the"):
+        play_own(body, horizon=70_100)
 
 
 @pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
