@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     import xarray
 
 __all__ = [
+    "best_policies",
     "compare",
     "everyone",
     "growth",
     "in_words",
     "regret_table",
     "stuck_runs",
-    "verdicts",
     "wrong_runs",
 ]
 
@@ -399,7 +399,7 @@ def _listed(name: str, given: object, wanted: str) -> list:
     return list(given)
 
 
-def verdicts(
+def best_policies(
     result: xarray.Dataset,
     problems: Problem | Sequence[Problem],
     teams: Sequence[tuple[Criterion, Sequence[_policies.Policy]]],
@@ -425,10 +425,8 @@ def verdicts(
     import pandas as pd
     from scipy import stats
 
-    rows, checkpoints = (
-        [],
-        checkpoint_pulls(checked_result(result, **_PLAYED)).checkpoint.values.tolist(),
-    )
+    rows, counts = [], checkpoint_pulls(checked_result(result, **_PLAYED))
+    checkpoints = counts.checkpoint.values.tolist()
     times = _listed("times", times, "checkpoints")
     for t in times:
         if _validate.whole("times", t, 1) not in checkpoints:

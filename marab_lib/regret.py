@@ -26,7 +26,6 @@ __all__ = [
     "mean_variance_regret",
     "paired_difference",
     "pseudo_regret",
-    "pull_share",
     "sorted_rewards",
     "theoretical_regret",
 ]
@@ -326,12 +325,6 @@ def _recorded(result: xarray.Dataset, name: str) -> xarray.DataArray:
         raise ValueError(f"result holds no {name!r}: run simulate with record=({name!r},)")
     checked_result(result, **{name: ["step"]}, step=["step"])
     return result[name]
-
-
-def pull_share(result: xarray.Dataset) -> xarray.DataArray:
-    """Share of the pulls that each arm got, in [0, 1]."""
-    checked_result(result, pulls=["arm"])
-    return result.pulls / result.pulls.sum("arm")
 
 
 def sorted_rewards(result: xarray.Dataset, average: str = "after") -> xarray.DataArray:

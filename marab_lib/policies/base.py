@@ -26,7 +26,6 @@ __all__ = [
     "index",
 ]
 
-_TIMES = {"next": 0, "done": 1}
 _FIRST_PULLS = {
     "ascending": ASCENDING,
     "descending": DESCENDING,
@@ -34,7 +33,8 @@ _FIRST_PULLS = {
     "none": NO_FIRST_PULLS,
 }
 _LARGEST = 1e100  # of a weight or an end of the support: indices are finite floats
-_LEAST_LEVEL = 1e-9  # of a CVaR that is divided by its level; less is the smallest of 1e9 rewards
+LEAST_LEVEL = 1e-9  # of a CVaR that is divided by its level; less is the smallest of 1e9 rewards
+_TIMES = {"next": 0, "done": 1}
 _TIES = {"lowest": LOWEST, "highest": HIGHEST, "random": RANDOM}
 
 
@@ -58,7 +58,22 @@ def index(function: Callable) -> Callable:
     return numba.njit(nogil=True, error_model="numpy")(function)
 
 
-def _number(
+# --- parameters are declared with what they may be --------------------------------------------
+
+
+def parameter(check: Callable[[Policy, str, object], object], default: object, **options) -> object:
+    """A field of a policy; `check` gets the policy, the name and the value, and returns the value.
+
+    Positional, unless said otherwise; a default of None is a value too.
+    """
+
+    def checked(policy: Policy, name: str, value: object) -> object:
+        return None if value is None and default is None else check(policy, name, value)
+
+    return field(default=default, metadata={"check": checked}, **options)
+
+
+def finite(
     name: str, value: object, low: float = -math.inf, high: float = math.inf, **ends: bool
 ) -> float:
     """A number of a size with which every index is a finite float."""
@@ -67,6 +82,71 @@ def _number(
         allowed = f"a number in [{-_LARGEST:g}, {_LARGEST:g}]"
         raise ValueError(f"{name} must be {allowed}, got {_validate.shown(value)}")
     return x
+
+
+def number(
+    default: float | None,
+    low: float = 0,
+    high: float = math.inf,
+    *,
+    open_low: bool = False,
+    open_high: bool = False,
+    kw_only: bool = False,
+) -> float:
+    """A number between low and high, kept as a float."""
+    ends = {"open_low": open_low, "open_high": open_high}
+    check = lambda policy, name, value: finite(name, value, low, high, **ends)  # noqa: E731
+    return parameter(check, default, kw_only=kw_only)
+
+
+def whole(default: int | None, low: int, high: int | None = None, *, kw_only: bool = False) -> int:
+    """A whole number in [low, high]."""
+    check = lambda policy, name, value: _validate.whole(name, value, low, high)  # noqa: E731
+    return parameter(check, default, kw_only=kw_only)
+
+
+def choice(*allowed: str, default: str | None = None) -> str:
+    """One of a few words, by default the first; by keyword."""
+    check = lambda policy, name, value: _validate.choice(name, value, allowed)  # noqa: E731
+    return parameter(check, default or allowed[0], kw_only=True)
+
+
+def level(default: object = 0.2, least: float = 0, *, kw_only: bool = False) -> object:
+    """A level in (0, 1), kept as it is given; `least` is that of policies that divide by it."""
+
+    def check(policy: Policy, name: str, value: object) -> object:
+        if risk.exact_level(value, name) < least:
+            raise ValueError(
+                f"{name} must be a number in [{least:g}, 1) for {policy.title}, got "
+                f"{_validate.shown(value)}"
+            )
+        return value
+
+    return parameter(check, default, kw_only=kw_only)
+
+
+def interval() -> tuple[float, float]:
+    """The pair (low, high) of the rewards' support, by default (0, 1); by keyword."""
+
+    def check(policy: Policy, name: str, value: object) -> tuple[float, float]:
+        pair = value.tolist() if isinstance(value, np.ndarray) else value
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ValueError(f"{name} must be a pair (low, high), got {_validate.shown(value)}")
+        finite(name, pair[1], finite(name, pair[0]), open_low=True)
+        return tuple(pair)
+
+    return parameter(check, (0.0, 1.0), kw_only=True)
+
+
+def _label(policy: Policy, name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string or None, got {_validate.shown(value)}")
+    return value
+
+
+def first_pulls(default: str = "ascending") -> str:
+    """The order of the first pulls; "none" by default for policies that start without them."""
+    return choice(*_FIRST_PULLS, default=default)
 
 
 def _shown(value: object) -> float | str:
@@ -98,11 +178,11 @@ class Policy:
         Name in results. Default the title and the parameters.
     """
 
-    time: str = field(default="next", kw_only=True)
-    first_pulls: str = field(default="ascending", kw_only=True)
-    ties: str = field(default="lowest", kw_only=True)
-    rounds: int = field(default=1, kw_only=True)
-    label: str | None = field(default=None, kw_only=True)
+    time: str = choice(*_TIMES)
+    first_pulls: str = first_pulls()
+    ties: str = choice(*_TIES)
+    rounds: int = whole(1, 1, 2**31 - 1, kw_only=True)
+    label: str | None = parameter(_label, None, kw_only=True)
 
     title = ""  # name in figures and results, without parameters
     support = None  # interval that every reward must lie in, if the policy needs one
@@ -114,48 +194,15 @@ class Policy:
     index_function = None
 
     def __post_init__(self) -> None:
-        _validate.choice("time", self.time, _TIMES)
-        _validate.choice("first_pulls", self.first_pulls, _FIRST_PULLS)
-        _validate.choice("ties", self.ties, _TIES)
-        _validate.whole("rounds", self.rounds, 1, 2**31 - 1)
-        if self.label is not None and not isinstance(self.label, str):
-            raise TypeError(f"label must be a string or None, got {_validate.shown(self.label)}")
+        for f in fields(self):
+            if "check" in f.metadata:
+                value = f.metadata["check"](self, f.name, getattr(self, f.name))
+                object.__setattr__(self, f.name, value)
         if self.first_pulls == "none" and not self.ranks_unpulled:
             raise ValueError(
                 f"first_pulls must not be 'none' for {self.title}, whose index has no value before "
                 "an arm's first pull"
             )
-        self._check()
-
-    def _check(self) -> None:
-        """Validate the policy's own parameters, by the methods below."""
-
-    def _check_number(
-        self, name: str, low: float = 0, high: float = math.inf, **ends: bool
-    ) -> None:
-        """A number in [low, high], which becomes a float; None stays where it is the default."""
-        value = getattr(self, name)
-        if value is not None or getattr(type(self), name) is not None:
-            object.__setattr__(self, name, _number(name, value, low, high, **ends))
-
-    def _check_level(self, least: float = 0) -> None:
-        """The level alpha; `least` is that of policies that divide by it."""
-        if risk.exact_level(self.alpha) < least:
-            raise ValueError(
-                f"alpha must be a number in [{least:g}, 1) for {self.title}, got "
-                f"{_validate.shown(self.alpha)}"
-            )
-
-    def _check_support(self) -> None:
-        """The pair (low, high) of the support, which becomes a tuple."""
-        pair = self.support.tolist() if isinstance(self.support, np.ndarray) else self.support
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise ValueError(
-                f"support must be a pair (low, high), got {_validate.shown(self.support)}"
-            )
-        low = _number("support", pair[0])
-        _number("support", pair[1], low, open_low=True)
-        object.__setattr__(self, "support", tuple(pair))
 
     def check_problem(self, problem: Problem) -> None:
         """Raise ValueError if the policy cannot play this problem."""

@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from .. import _validate, risk
-from .base import Policy
+from .. import _validate
+from .base import Policy, level, parameter, whole
 from .own import check_arguments
 
 __all__ = [
     "Custom",
 ]
+
+
+def _function(policy: Policy, name: str, value: object) -> Callable:
+    if not hasattr(value, "py_func"):
+        raise TypeError(f"{name} must be decorated by marab_lib.policies.index, got {value!r}")
+    check_arguments(value)
+    return value
+
+
+def _params(policy: Policy, name: str, value: object) -> tuple[float, ...]:
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} must be numbers, got {value!r}")
+    return tuple(_validate.finite_array(name, value).ravel().tolist())
+
+
+def _truth(policy: Policy, name: str, value: object) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
 
 
 @dataclass(frozen=True)
@@ -44,27 +63,11 @@ class Custom(Policy):
 
     ranks_unpulled = True
 
-    function: Callable
-    params: tuple[float, ...] = ()
-    alpha: float | str | Fraction | None = field(default=None, kw_only=True)
-    memory: int = field(default=0, kw_only=True)
-    keeps_history: bool = field(default=False, kw_only=True)
-
-    def _check(self) -> None:
-        if not hasattr(self.function, "py_func"):
-            raise TypeError(
-                f"function must be decorated by marab_lib.policies.index, got {self.function!r}"
-            )
-        check_arguments(self.function)
-        if isinstance(self.params, (str, bytes)):
-            raise TypeError(f"params must be numbers, got {self.params!r}")
-        params = _validate.finite_array("params", self.params)
-        object.__setattr__(self, "params", tuple(params.ravel().tolist()))
-        if self.alpha is not None:
-            risk.exact_level(self.alpha)
-        _validate.whole("memory", self.memory, 0, 2**60)
-        if not isinstance(self.keeps_history, (bool, np.bool_)):
-            raise TypeError(f"keeps_history must be True or False, got {self.keeps_history!r}")
+    function: Callable = parameter(_function, MISSING)
+    params: tuple[float, ...] = parameter(_params, ())
+    alpha: float | str | Fraction | None = level(None, kw_only=True)
+    memory: int = whole(0, 0, 2**60, kw_only=True)
+    keeps_history: bool = parameter(_truth, False, kw_only=True)
 
     @property
     def title(self) -> str:

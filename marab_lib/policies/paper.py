@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from .. import _validate
@@ -18,7 +18,7 @@ from ..kernels.random import (
     next_normal,
     next_uniform,
 )
-from .base import Policy
+from .base import Policy, choice, first_pulls, level, number
 
 __all__ = [
     "KLUCB",
@@ -48,7 +48,8 @@ def _outside(C: float, constant: str) -> float:
 
 @jit()
 def _ucb(t, arms, state, params, memory, history):
-    bonus = params[0] * math.sqrt(math.log(t))
+    C = params[0]
+    bonus = C * math.sqrt(math.log(t))
     for a in arms:
         a.index = a.mean + bonus * a.inv_sqrt_n
 
@@ -71,14 +72,10 @@ class UCB(Policy):
     Auer, Cesa-Bianchi and Fischer (2002), Finite-time analysis of the multiarmed bandit problem.
     """
 
-    C: float = 1e-3
-    constant: str = field(default="outside", kw_only=True)
+    C: float = number(1e-3)
+    constant: str = choice(*_CONSTANTS)
     title = "UCB"
     index_function = staticmethod(_ucb)
-
-    def _check(self) -> None:
-        self._check_number("C")
-        _validate.choice("constant", self.constant, _CONSTANTS)
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         return (_outside(self.C, self.constant),)
@@ -86,10 +83,10 @@ class UCB(Policy):
 
 @jit()
 def _kl_ucb(t, arms, state, params, memory, history):
-    log_t = math.log(t)
+    c, log_t = params[0], math.log(t)
     bound = log_t
-    if params[0] > 0.0 and log_t > 1.0:
-        bound += params[0] * math.log(log_t)
+    if c > 0.0 and log_t > 1.0:
+        bound += c * math.log(log_t)
     last = state[0].last_arm
     if last >= 0:  # the entropy of a mean changes only when its arm is pulled
         memory[last] = bernoulli_entropy(arms[last].mean)
@@ -114,13 +111,10 @@ class KLUCB(Policy):
     Garivier and Cappe (2011), The KL-UCB algorithm for bounded stochastic bandits and beyond.
     """
 
-    c: float = 0.0
+    c: float = number(0.0)
     title = "KL-UCB"
     support = (0.0, 1.0)
     index_function = staticmethod(_kl_ucb)
-
-    def _check(self) -> None:
-        self._check_number("c")
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         return (self.c,)
@@ -131,17 +125,14 @@ class KLUCB(Policy):
 
 @jit()
 def _epsilon_greedy(t, arms, state, params, memory, history):
-    best = 0
+    eps, best = params[0], 0
     for i in range(arms.size):
         arms[i].index = arms[i].mean
         if arms[i].mean > arms[best].mean:
             best = i
-    if next_uniform(state) < params[0]:
-        if params[1] == 1.0:  # any arm, the best one too
-            i = int(next_uniform(state) * arms.size)
-        else:
-            i = int(next_uniform(state) * (arms.size - 1))
-            i += i >= best
+    if next_uniform(state) < eps:
+        i = int(next_uniform(state) * (arms.size - 1))
+        i += i >= best
         arms[i].index = math.inf
 
 
@@ -153,25 +144,18 @@ class EpsilonGreedy(Policy):
     ----------
     eps : float
         Share of exploration in [0, 1]. Default 0.1.
-    explore : {"others", "all"}
-        Explore among the other arms, as the paper words it (default), or among all.
 
     Notes
     -----
     The arm left out while exploring is the one of lowest number among those with the best mean.
     """
 
-    eps: float = 0.1
-    explore: str = field(default="others", kw_only=True)
+    eps: float = number(0.1, 0, 1)
     title = "eps-greedy"
     index_function = staticmethod(_epsilon_greedy)
 
-    def _check(self) -> None:
-        self._check_number("eps", 0, 1)
-        _validate.choice("explore", self.explore, ("others", "all"))
-
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
-        return (self.eps, float(self.explore == "all" or n_arms == 1))
+        return (self.eps,)
 
 
 @jit()
@@ -196,7 +180,7 @@ class ThompsonSampling(Policy):
     Agrawal and Goyal (2012), Analysis of Thompson sampling for the multi-armed bandit problem.
     """
 
-    first_pulls: str = field(default="none", kw_only=True)
+    first_pulls: str = first_pulls("none")
     title = "Thompson"
     ranks_unpulled = True
     support = (0.0, 1.0)
@@ -223,14 +207,16 @@ class MIN(Policy):
 
 @jit()
 def _marab(t, arms, state, params, memory, history):
-    bonus = params[0] * math.sqrt(math.log(state[0].tail_t))
+    C = params[0]
+    bonus = C * math.sqrt(math.log(state[0].tail_t))
     for a in arms:
         a.index = a.cvar - bonus * a.inv_sqrt_tail_n
 
 
 @jit()
 def _marab_quantile(t, arms, state, params, memory, history):
-    bonus = params[0] * math.sqrt(math.log(state[0].tail_t))
+    C = params[0]
+    bonus = C * math.sqrt(math.log(state[0].tail_t))
     for a in arms:
         a.index = a.tail_max - bonus * a.inv_sqrt_tail_n
 
@@ -257,22 +243,15 @@ class MaRaB(Policy):
         Whether C stands before the square root, as in eq. 2 (default), or under it.
     """
 
-    alpha: float | str | Fraction = 0.2
-    C: float = 1e-6
-    share: str = field(default="ceil", kw_only=True)
-    estimator: str = field(default="cvar", kw_only=True)
-    constant: str = field(default="outside", kw_only=True)
+    alpha: float | str | Fraction = level()
+    C: float = number(1e-6)
+    share: str = choice("ceil", "floor", "round")
+    estimator: str = choice("cvar", "quantile")
+    constant: str = choice(*_CONSTANTS)
     title = "MaRaB"
 
     def identity(self) -> object:
         return super().identity(), self.estimator
-
-    def _check(self) -> None:
-        self._check_level()
-        self._check_number("C")
-        _validate.choice("share", self.share, ("ceil", "floor", "round"))
-        _validate.choice("estimator", self.estimator, ("cvar", "quantile"))
-        _validate.choice("constant", self.constant, _CONSTANTS)
 
     @property
     def index_function(self) -> Callable:
@@ -309,16 +288,11 @@ class MVLCB(Policy):
     Sani, Lazaric and Munos (2012), Risk-aversion in multi-armed bandits.
     """
 
-    rho: float = 2.0
-    delta: float | None = None
-    bonus: str = field(default="optimistic", kw_only=True)
+    rho: float = number(2.0)
+    delta: float | None = number(None, 0, 1, open_low=True, open_high=True)
+    bonus: str = choice("optimistic", "pessimistic", "printed")
     title = "MV-LCB"
     index_function = staticmethod(_mv_lcb)
-
-    def _check(self) -> None:
-        self._check_number("rho")
-        self._check_number("delta", 0, 1, open_low=True, open_high=True)
-        _validate.choice("bonus", self.bonus, ("optimistic", "pessimistic", "printed"))
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         log_inverse = 2 * math.log(horizon) if self.delta is None else -math.log(self.delta)
@@ -329,11 +303,11 @@ class MVLCB(Policy):
 
 @jit()
 def _exp_exp(t, arms, state, params, memory, history):
-    rho, tau = params[0], params[1]
+    rho, tau, updated = params[0], params[1], params[2]
     if state[0].pulls < tau:  # explore: the arm that was pulled least
         for a in arms:
             a.index = -a.n
-    elif memory[0] == 0.0 or params[2] == 1.0:  # the best mean-variance, once or ever again
+    elif memory[0] == 0.0 or updated == 1.0:  # the best mean-variance, once or ever again
         memory[0] = 1.0
         for a in arms:
             a.index = rho * a.mean - a.var
@@ -361,17 +335,12 @@ class ExpExp(Policy):
     Sani, Lazaric and Munos (2012), Risk-aversion in multi-armed bandits.
     """
 
-    rho: float = 2.0
-    tau: float | None = None
-    exploit: str = field(default="fixed", kw_only=True)
+    rho: float = number(2.0)
+    tau: float | None = number(None, 1)
+    exploit: str = choice("fixed", "updated")
     title = "ExpExp"
     ranks_unpulled = True
     index_function = staticmethod(_exp_exp)
-
-    def _check(self) -> None:
-        self._check_number("rho")
-        self._check_number("tau", 1)
-        _validate.choice("exploit", self.exploit, ("fixed", "updated"))
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         tau = self.tau

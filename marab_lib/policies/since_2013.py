@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -38,7 +38,17 @@ from ..kernels.ranks import (
     unrank_rewards,
 )
 from ..kernels.tails import split_cvar
-from .base import _LEAST_LEVEL, Policy, _number
+from .base import (
+    LEAST_LEVEL,
+    Policy,
+    finite,
+    first_pulls,
+    interval,
+    level,
+    number,
+    parameter,
+    whole,
+)
 
 if TYPE_CHECKING:
     from ..problems import Problem
@@ -61,8 +71,6 @@ __all__ = [
     "for_cvar",
     "since_2013",
 ]
-
-_UNIT = (0.0, 1.0)
 
 
 def _log_quotient(x: float, y: float) -> float:
@@ -96,9 +104,10 @@ def _check_digits(policy: Policy, problem: Problem) -> None:
 
 @jit()
 def _ucb_v(t, arms, state, params, memory, history):
-    log_t = params[0] * math.log(t)
+    zeta, weight = params[0], params[1]
+    E = zeta * math.log(t)
     for a in arms:
-        a.index = a.mean + math.sqrt(2.0 * a.var * log_t) * a.inv_sqrt_n + params[1] * log_t / a.n
+        a.index = a.mean + math.sqrt(2.0 * a.var * E) * a.inv_sqrt_n + weight * E / a.n
 
 
 @dataclass(frozen=True)
@@ -122,16 +131,11 @@ class UCBV(Policy):
     estimates in multi-armed bandits.
     """
 
-    zeta: float = 1.0
-    c: float = 1.0
-    support: tuple[float, float] = field(default=_UNIT, kw_only=True)
+    zeta: float = number(1.0, open_low=True)
+    c: float = number(1.0)
+    support: tuple[float, float] = interval()
     title = "UCB-V"
     index_function = staticmethod(_ucb_v)
-
-    def _check(self) -> None:
-        self._check_number("zeta", open_low=True)
-        self._check_number("c")
-        self._check_support()
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         return (self.zeta, 3 * self.c * (self.support[1] - self.support[0]))
@@ -139,8 +143,9 @@ class UCBV(Policy):
 
 @jit()
 def _moss(t, arms, state, params, memory, history):
+    pulls_an_arm, b = params[0], params[1]
     for a in arms:
-        a.index = a.mean + params[1] * math.sqrt(max(0.0, math.log(params[0] / a.n))) * a.inv_sqrt_n
+        a.index = a.mean + b * math.sqrt(max(0.0, math.log(pulls_an_arm / a.n))) * a.inv_sqrt_n
 
 
 @dataclass(frozen=True)
@@ -163,12 +168,9 @@ class MOSS(Policy):
     Audibert and Bubeck (2010), Regret bounds and minimax policies under partial monitoring.
     """
 
-    support: tuple[float, float] = field(default=_UNIT, kw_only=True)
+    support: tuple[float, float] = interval()
     title = "MOSS"
     index_function = staticmethod(_moss)
-
-    def _check(self) -> None:
-        self._check_support()
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         return (horizon / n_arms, self.support[1] - self.support[0])
@@ -179,9 +181,10 @@ class MOSS(Policy):
 
 @jit()
 def _u_ucb(t, arms, state, params, memory, history):
-    bonus = params[1] * math.sqrt(math.log(t))
+    alpha, weight = params[0], params[1]
+    bonus = weight * math.sqrt(math.log(t))
     for a in arms:
-        a.index = split_cvar(a, params[0]) + bonus * a.inv_sqrt_n
+        a.index = split_cvar(a, alpha) + bonus * a.inv_sqrt_n
 
 
 @dataclass(frozen=True)
@@ -212,16 +215,11 @@ class UUCB(Policy):
     Cassel, Mannor and Zeevi (2018), A general approach to multi-armed bandits under risk criteria.
     """
 
-    alpha: float | str | Fraction = 0.2
-    c: float = 1.0
-    support: tuple[float, float] = field(default=_UNIT, kw_only=True)
+    alpha: float | str | Fraction = level(least=LEAST_LEVEL)
+    c: float = number(1.0)
+    support: tuple[float, float] = interval()
     title = "U-UCB"
     index_function = staticmethod(_u_ucb)
-
-    def _check(self) -> None:
-        self._check_level(_LEAST_LEVEL)
-        self._check_number("c")
-        self._check_support()
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         alpha = float(risk.exact_level(self.alpha))
@@ -230,9 +228,10 @@ class UUCB(Policy):
 
 @jit()
 def _marabout(t, arms, state, params, memory, history):
-    bonus = params[1] * math.sqrt(params[2] * math.log(t) + params[3])
+    alpha, weight, C, constant = params[0], params[1], params[2], params[3]
+    bonus = weight * math.sqrt(C * math.log(t) + constant)
     for a in arms:
-        a.index = split_cvar(a, params[0]) + bonus * a.inv_sqrt_n
+        a.index = split_cvar(a, alpha) + bonus * a.inv_sqrt_n
 
 
 @dataclass(frozen=True)
@@ -267,18 +266,12 @@ class MaRaBOUT(Policy):
     of the conditional value-at-risk.
     """
 
-    alpha: float | str | Fraction = 0.2
-    C: float = 2.0
-    beta: float = 0.5
-    support: tuple[float, float] = field(default=_UNIT, kw_only=True)
+    alpha: float | str | Fraction = level(least=LEAST_LEVEL)
+    C: float = number(2.0)
+    beta: float = number(0.5, 0, 1)
+    support: tuple[float, float] = interval()
     title = "MaRaBOUT"
     index_function = staticmethod(_marabout)
-
-    def _check(self) -> None:
-        self._check_level(_LEAST_LEVEL)
-        self._check_number("C")
-        self._check_number("beta", 0, 1)
-        self._check_support()
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         alpha, width = float(risk.exact_level(self.alpha)), self.support[1] - self.support[0]
@@ -341,19 +334,14 @@ class CVaRUCB(Policy):
     bandits. Massart (1990), The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality.
     """
 
-    alpha: float | str | Fraction = 0.2
-    delta: float | None = None
-    upper: float = field(default=1.0, kw_only=True)
+    alpha: float | str | Fraction = level(least=LEAST_LEVEL)
+    delta: float | None = number(None, 0, 1, open_low=True, open_high=True)
+    upper: float = number(1.0, -math.inf, kw_only=True)
     title = "CVaR-UCB"
     ranks_unpulled = True
     index_function = staticmethod(_cvar_ucb)
     keeps_history = True
     keeps_tails = False
-
-    def _check(self) -> None:
-        self._check_level(_LEAST_LEVEL)
-        self._check_number("delta", 0, 1, open_low=True, open_high=True)
-        self._check_number("upper", -math.inf)
 
     @property
     def support(self) -> tuple[float, float]:
@@ -465,17 +453,12 @@ class RAUCB(Policy):
     Maillard (2013), Robust risk-averse stochastic multi-armed bandits. Garivier and Cappe (2011).
     """
 
-    theta: float = 5.0
-    c: float = 0.0
-    support: tuple[float, float] = field(default=_UNIT, kw_only=True)
+    theta: float = number(5.0, open_low=True)
+    c: float = number(0.0)
+    support: tuple[float, float] = interval()
     title = "RA-UCB"
     ranks_unpulled = True
     index_function = staticmethod(_ra_ucb)
-
-    def _check(self) -> None:
-        self._check_number("theta", open_low=True)
-        self._check_number("c")
-        self._check_support()
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         low, width = self.support[0], self.support[1] - self.support[0]
@@ -565,13 +548,9 @@ class BCVTS(_Resampling):
     support-aware CVaR bandits, algorithm 2.
     """
 
-    alpha: float | str | Fraction = 0.2
-    upper: float = field(default=1.0, kw_only=True)
+    alpha: float | str | Fraction = level()
+    upper: float = number(1.0, -math.inf, kw_only=True)
     title = "B-CVTS"
-
-    def _check(self) -> None:
-        self._check_level()
-        self._check_number("upper", -math.inf)
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         return self._parameters(float(risk.exact_level(self.alpha)), horizon)
@@ -592,11 +571,8 @@ class NPTS(_Resampling):
     distributions.
     """
 
-    upper: float = field(default=1.0, kw_only=True)
+    upper: float = number(1.0, -math.inf, kw_only=True)
     title = "NPTS"
-
-    def _check(self) -> None:
-        self._check_number("upper", -math.inf)
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         return self._parameters(1.0, horizon)
@@ -623,6 +599,16 @@ def _m_cvts(t, arms, state, params, memory, history):
         arms[i].index = draw_counted_mean(memory, i * width, values, lowest, state)
 
 
+def _values(policy: Policy, name: str, value: object) -> tuple[float, ...]:
+    values = _validate.finite_array(name, value).ravel()
+    if values.size < 2 or np.unique(values).size < values.size:
+        raise ValueError(
+            f"{name} must be at least 2 different numbers, got {_validate.shown(value)}"
+        )
+    finite(name, abs(values).max())
+    return tuple(sorted(values.tolist()))
+
+
 @dataclass(frozen=True)
 class MCVTS(Policy):
     """M-CVTS: Thompson sampling of the CVaR for rewards of a known finite set of values.
@@ -643,23 +629,13 @@ class MCVTS(Policy):
     Baudry, Gautron, Kaufmann and Maillard (2021), algorithm 1.
     """
 
-    alpha: float | str | Fraction = 0.2
-    values: Sequence[float] = field(default=tuple(k / 10 for k in range(11)), kw_only=True)
-    first_pulls: str = field(default="none", kw_only=True)
+    alpha: float | str | Fraction = level()
+    values: Sequence[float] = parameter(_values, tuple(k / 10 for k in range(11)), kw_only=True)
+    first_pulls: str = first_pulls("none")
     title = "M-CVTS"
     ranks_unpulled = True
     index_function = staticmethod(_m_cvts)
     keeps_tails = False
-
-    def _check(self) -> None:
-        self._check_level()
-        values = _validate.finite_array("values", self.values).ravel()
-        if values.size < 2 or np.unique(values).size < values.size:
-            raise ValueError(
-                f"values must be at least 2 different numbers, got {_validate.shown(self.values)}"
-            )
-        _number("values", abs(values).max())
-        object.__setattr__(self, "values", tuple(sorted(values.tolist())))
 
     def check_problem(self, problem: Problem) -> None:
         _check_values(self, problem, self.values)
@@ -673,16 +649,13 @@ class MCVTS(Policy):
 
 @jit()
 def _mvts(t, arms, state, params, memory, history):
-    rho, scaled = params[0], params[1]
+    rho = params[0]
     for a in arms:
         if a.n == 0:
             a.index = math.inf
             continue
         precision = next_gamma(state, 0.5 + 0.5 * a.n) / (0.5 + 0.5 * a.n * a.var)
-        spread = a.inv_sqrt_n
-        if scaled == 1.0:
-            spread /= math.sqrt(precision)
-        mean = a.mean + spread * next_normal(state)
+        mean = a.mean + a.inv_sqrt_n * next_normal(state)
         a.index = rho * mean - 1.0 / precision
 
 
@@ -697,9 +670,6 @@ class MVTS(Policy):
     ----------
     rho : float
         Risk tolerance, >= 0. Default 1.
-    spread : {"unit", "scaled"}
-        "unit": m has variance 1 / n, as its authors have it (default). "scaled": 1 / (n tau), the
-        conjugate posterior, far narrower for rewards in [0, 1].
 
     Notes
     -----
@@ -711,27 +681,23 @@ class MVTS(Policy):
     Zhu and Tan (2020), Thompson sampling algorithms for mean-variance bandits.
     """
 
-    rho: float = 1.0
-    spread: str = field(default="unit", kw_only=True)
+    rho: float = number(1.0)
     title = "MVTS"
     ranks_unpulled = True
     index_function = staticmethod(_mvts)
 
-    def _check(self) -> None:
-        self._check_number("rho")
-        _validate.choice("spread", self.spread, ("unit", "scaled"))
-
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
-        return (self.rho, float(self.spread == "scaled"))
+        return (self.rho,)
 
 
 @jit()
 def _bernoulli_mvts(t, arms, state, params, memory, history):
+    rho = params[0]
     for a in arms:
         successes = int(a.sum + 0.5)
         x = next_gamma_whole(state, 1 + successes)
         theta = x / (x + next_gamma_whole(state, 1 + a.n - successes))
-        a.index = theta * (params[0] - 1.0 + theta)
+        a.index = theta * (rho - 1.0 + theta)
 
 
 @dataclass(frozen=True)
@@ -752,15 +718,12 @@ class BernoulliMVTS(Policy):
     Zhu and Tan (2020), Thompson sampling algorithms for mean-variance bandits.
     """
 
-    rho: float = 1.0
-    first_pulls: str = field(default="none", kw_only=True)
+    rho: float = number(1.0)
+    first_pulls: str = first_pulls("none")
     title = "Bernoulli MVTS"
     ranks_unpulled = True
     index_function = staticmethod(_bernoulli_mvts)
     keeps_tails = False
-
-    def _check(self) -> None:
-        self._check_number("rho")
 
     def check_problem(self, problem: Problem) -> None:
         _check_values(self, problem, (0.0, 1.0))
@@ -805,16 +768,11 @@ class ExploreThenCommit(Policy):
     (2020), Bandit algorithms, chapter 6.
     """
 
-    alpha: float | str | Fraction = 0.2
-    m: int | None = None
+    alpha: float | str | Fraction = level(least=LEAST_LEVEL)
+    m: int | None = whole(None, 1)
     title = "ETC"
     ranks_unpulled = True
     index_function = staticmethod(_explore_then_commit)
-
-    def _check(self) -> None:
-        self._check_level(_LEAST_LEVEL)
-        if self.m is not None:
-            _validate.whole("m", self.m, 1)
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         most = horizon // n_arms
@@ -866,17 +824,12 @@ class SuccessiveElimination(Policy):
     multi-armed bandit and reinforcement learning problems (for the mean; the radius is ours).
     """
 
-    alpha: float | str | Fraction = 0.2
-    delta: float | None = None
-    support: tuple[float, float] = field(default=_UNIT, kw_only=True)
+    alpha: float | str | Fraction = level(least=LEAST_LEVEL)
+    delta: float | None = number(None, 0, 1, open_low=True, open_high=True)
+    support: tuple[float, float] = interval()
     title = "SuccElim"
     ranks_unpulled = True
     index_function = staticmethod(_successive_elimination)
-
-    def _check(self) -> None:
-        self._check_level(_LEAST_LEVEL)
-        self._check_number("delta", 0, 1, open_low=True, open_high=True)
-        self._check_support()
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         alpha = float(risk.exact_level(self.alpha))

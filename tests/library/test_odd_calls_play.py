@@ -85,7 +85,7 @@ PARAMETERS = [(p, f.name) for p in EVERY_POLICY for f in dataclasses.fields(p)]
 
 def test_all_policies_are_tried():
     assert len(EVERY_POLICY) == 22
-    assert len(PARAMETERS) == 161
+    assert len(PARAMETERS) == 159
 
 
 @pytest.mark.parametrize("policy", EVERY_POLICY, ids=lambda p: p.__name__)
@@ -195,7 +195,6 @@ def valid() -> dict:
         regret.mean_variance_regret: {
             "result": RESULT, "problems": BOTH, "rho": 1.0, "kind": "empirical",
             "at": "end"},
-        regret.pull_share: {"result": RESULT},
         regret.sorted_rewards: {"result": RESULT, "average": "after"},
         regret.last_other_pull: {"result": RESULT, "arm": 1},
         regret.mean_and_error: {"x": FINAL, "over": "run"},
@@ -214,7 +213,7 @@ def valid() -> dict:
         comparison.stuck_runs: {
             "result": RESULT, "problems": BOTH, "criterion": MEAN, "early": 10, "near": 0.1,
             "share": 0.01},
-        comparison.verdicts: {
+        comparison.best_policies: {
             "result": RESULT, "problems": BOTH, "teams": [(MEAN, [policies.MIN()])],
             "times": [10]},
         policies.for_cvar: {"alpha": 0.1},
@@ -253,8 +252,8 @@ def test_odd_arguments(function, tmp_path, monkeypatch):
 def test_all_functions_are_tried():
     public = {getattr(module, name) for module in (regret, comparison) for name in module.__all__}
     assert public <= set(VALID)
-    assert len(VALID) == 24
-    assert sum(map(len, VALID.values())) == 87
+    assert len(VALID) == 23
+    assert sum(map(len, VALID.values())) == 86
     assert len(ODD) == 63
 
 

@@ -161,11 +161,10 @@ def test_kl_ucb_by_hand():
 def test_epsilon_greedy_explores_others_at_its_rate():
     """Binomial count of 20,000 pulls; tolerance of 4.5 standard errors: error rate 7e-6."""
     problem = problems.Problem(arms.Uniform([0.8, 0.1, 0.1, 0.1], [0.9, 0.2, 0.2, 0.2]))
-    for explore, rate in (("others", 0.3), ("all", 0.3 * 3 / 4)):
-        policy = policies.EpsilonGreedy(0.3, explore=explore)
-        pulls = simulate(problem, policy, 20_000, 1, 1).pulls.values.ravel()
-        error = math.sqrt(rate * (1 - rate) / 20_000)
-        assert abs(1 - pulls[0] / 20_000 - rate) < 4.5 * error
+    policy, rate = policies.EpsilonGreedy(0.3), 0.3
+    pulls = simulate(problem, policy, 20_000, 1, 1).pulls.values.ravel()
+    error = math.sqrt(rate * (1 - rate) / 20_000)
+    assert abs(1 - pulls[0] / 20_000 - rate) < 4.5 * error
 
 
 @pytest.mark.parametrize(

@@ -62,10 +62,6 @@ def test_mean_variance_regret_pull_by_pull(result, listed):
         np.testing.assert_allclose(got.sel(problem=j), expected, atol=1e-10)
 
 
-def test_pull_share_sums_to_one(result):
-    np.testing.assert_allclose(regret.pull_share(result).sum("arm"), 1)
-
-
 def test_sorted_rewards(result):
     after = regret.sorted_rewards(result)
     np.testing.assert_array_equal(after[0, 1, 2], np.sort(result.rewards[0, 1, 2]))
@@ -214,9 +210,9 @@ def duel():
     return problem, chosen, result
 
 
-def test_verdicts_by_hand(duel):
+def test_best_policies_by_hand(duel):
     problem, chosen, result = duel
-    table = comparison.verdicts(result, problem, [(criteria.mean(), chosen)], [20, 100])
+    table = comparison.best_policies(result, problem, [(criteria.mean(), chosen)], [20, 100])
     # Ten pulls of the worse arm cost 4 at both times for ETC; 20 each are 4 for the other, then 20.
     assert table["regret"].tolist() == [4.0, 4.0]
     assert table["least regret"].tolist() == ["ETC", "ETC"]
@@ -408,9 +404,9 @@ def test_bad_input_of_the_tables_is_named(duel):
          r"near must be a number in \[0, 1\], got -1"),
         (lambda: comparison.stuck_runs(result, [problem] * 2, mean, 20), ValueError,
          "problems must be the 1 that were simulated, got 2"),
-        (lambda: comparison.verdicts(one, problem, [(mean, chosen)], [20]), ValueError,
+        (lambda: comparison.best_policies(one, problem, [(mean, chosen)], [20]), ValueError,
          "runs must be at least 2 for an interval on one problem, got 1"),
-        (lambda: comparison.verdicts(result, problem, [(mean, chosen)], [21]), ValueError,
+        (lambda: comparison.best_policies(result, problem, [(mean, chosen)], [21]), ValueError,
          r"times must be checkpoints, of \[20, 50, 100\], got 21"),
         (lambda: comparison.wrong_runs(result, 2), ValueError,
          r"best must be a whole number in \[0, 1\], got 2"),

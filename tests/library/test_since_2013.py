@@ -558,7 +558,6 @@ def test_alpha_outside_its_interval(make, alpha):
         (lambda: policies.RAUCB(0), r"theta must be a number in \(0, inf\), got 0"),
         (lambda: policies.MVTS(-1), r"rho must be a number in \[0, inf\), got -1"),
         (lambda: policies.BernoulliMVTS(-1), r"rho must be a number in \[0, inf\), got -1"),
-        (lambda: policies.MVTS(spread="x"), "spread must be one of 'unit', 'scaled', got 'x'"),
         (lambda: policies.ExploreThenCommit(0.1, 0), "m must be a whole number >= 1, got 0"),
         (lambda: policies.MCVTS(values=(0, 0)), "values must be at least 2 different numbers"),
         (
