@@ -59,8 +59,8 @@ def problem(rewards: ArrayLike | None = None) -> Problem:
 
     Examples
     --------
-    >>> problem = energy()
-    >>> print(problem.n_arms, f"{problem.best_mean:.3f}")
+    >>> found = problem()
+    >>> print(found.n_arms, f"{found.best_mean:.3f}")
     20 0.987
     """
     if rewards is None:
