@@ -24,6 +24,7 @@ from ..statistics import LEVEL, Estimate, percentile_interval
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
 
     from .evidence import Evidence
 
@@ -35,10 +36,12 @@ __all__ = [
     "Claim",
     "Finding",
     "Findings",
+    "Resamples",
     "Rule",
     "Verdict",
     "claim",
     "combine",
+    "names_of",
     "unchecked",
 ]
 
@@ -137,6 +140,23 @@ class Finding:
         """See `Rule.side`."""
         return self.rule.side(self.estimate)
 
+    @classmethod
+    def resampled(
+        cls,
+        key: str,
+        text: str,
+        values: np.ndarray,
+        rule: Rule,
+        confidence: float = LEVEL,
+        paper: float = float("nan"),
+    ) -> Finding:
+        """The finding whose number is values[0] and whose bootstrap resamples are values[1:]."""
+        _validate.number("confidence", confidence, 0, 1, open_low=True, open_high=True)
+        low, high = percentile_interval(values[1:], confidence)
+        value = float(values[0])
+        estimate = Estimate(value, float(min(low, value)), float(max(high, value)))
+        return cls(text, estimate, rule, paper, key)
+
 
 def combine(findings: Iterable[Finding]) -> Verdict:
     """The verdict of a statement that has one finding or several.
@@ -153,22 +173,10 @@ def combine(findings: Iterable[Finding]) -> Verdict:
 
 
 class Findings(dict[str, Finding]):
-    """Findings by key, made from a statistic and its bootstrap resamples."""
+    """Findings by key."""
 
-    def __init__(self, confidence: float = LEVEL) -> None:
-        super().__init__()
-        self.confidence = _validate.number(
-            "confidence", confidence, 0, 1, open_low=True, open_high=True
-        )
-
-    def add(
-        self, key: str, text: str, values: np.ndarray, rule: Rule, paper: float = float("nan")
-    ) -> None:
-        """Add the finding whose number is values[0] and whose resamples are values[1:]."""
-        low, high = percentile_interval(values[1:], self.confidence)
-        value = float(values[0])
-        estimate = Estimate(value, float(min(low, value)), float(max(high, value)))
-        self[key] = Finding(text, estimate, rule, paper, key)
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        super().__init__((finding.key, finding) for finding in findings)
 
     def frame(self) -> pandas.DataFrame:
         """A row a finding: statement, paper, value, low, high, "holds if", verdict."""
@@ -176,7 +184,7 @@ class Findings(dict[str, Finding]):
 
         rows = [
             {
-                "key": key,
+                "key": f.key,
                 "statement": f.text,
                 "paper": f.paper,
                 "value": f.estimate.value,
@@ -185,9 +193,47 @@ class Findings(dict[str, Finding]):
                 "holds if": str(f.rule),
                 "verdict": str(combine([f])),
             }
-            for key, f in self.items()
+            for f in self.values()
         ]
         return pandas.DataFrame(rows).set_index("key")
+
+
+def names_of(
+    result: xarray.Dataset | xarray.DataArray, title: str, **parameters: float
+) -> list[str]:
+    """Names of the policies of a result that have a title and given parameters."""
+    chosen = result.title == title
+    for name, value in parameters.items():
+        chosen &= result[name] == value
+    return result.policy.values[chosen.values].tolist()
+
+
+class Resamples:
+    """Problems drawn with replacement, and the findings of statistics over them.
+
+    All statistics share the draws, so every difference is a paired one.
+    """
+
+    def __init__(self, n: int, confidence: float, resamples: int, seed: int) -> None:
+        self.confidence = confidence
+        resamples = _validate.whole("resamples", resamples, 1)
+        if n < 2:
+            raise ValueError(f"problems must be at least 2 for an interval, got {n}")
+        rng = np.random.default_rng(_validate.whole("seed", seed, 0))
+        drawn = rng.integers(n, size=(resamples, n))
+        self.drawn = np.concatenate([np.arange(n)[None], drawn])  # first the sample itself
+
+    def mean(self, values: np.ndarray) -> np.ndarray:
+        """Mean over problems in each resample, for values of shape (..., problem)."""
+        return np.stack([values[..., d].mean(axis=-1) for d in self.drawn], axis=-1)
+
+    def each(self, values: np.ndarray, statistic: Callable) -> np.ndarray:
+        """Another statistic over problems, of the values of each resample."""
+        return np.array([statistic(values[..., d]) for d in self.drawn])
+
+    def finding(self, key: str, text: str, values: np.ndarray, rule: Rule, **more) -> Finding:
+        """See `Finding.resampled`."""
+        return Finding.resampled(key, text, values, rule, self.confidence, **more)
 
 
 @dataclass(frozen=True)
@@ -219,7 +265,10 @@ class Claim:
 
     def found(self, evidence: Evidence) -> list[Finding]:
         """Its findings, none if it cannot be checked."""
-        return evidence.once(self.findings) if self.findings else []
+        return evidence.once(self._found)
+
+    def _found(self, evidence: Evidence) -> list[Finding]:
+        return list(self.findings(evidence)) if self.findings else []
 
     def verdict(self, evidence: Evidence) -> Verdict:
         """The verdict by this claim's rules."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,37 +18,31 @@ if TYPE_CHECKING:
     from .evidence import Evidence
 
 
-__all__ = ["bernoulli_study", "lai_robbins_constant"]
+__all__ = ["bernoulli", "lai_robbins_constant"]
 
 
-def bernoulli_study(
-    horizon: int,
-    runs: int,
-    seed: int,
-    means: Sequence[float] = (0.5, 0.45, 0.4, 0.3),
-    apply: Callable = list,
-) -> xarray.Dataset:
-    """Epsilon-greedy, UCB and KL-UCB on Bernoulli arms, with checkpoints at powers of two.
-
-    `apply` may change the options of the policies.
-    """
+def bernoulli(e: Evidence) -> xarray.Dataset:
+    """Epsilon-greedy, UCB and KL-UCB on Bernoulli arms, with checkpoints at powers of two."""
     chosen = [
         policies.EpsilonGreedy(0.1, label="eps-greedy"),
         policies.UCB(np.sqrt(2), label="UCB"),
         policies.KLUCB(label="KL-UCB"),
     ]
-    steps = [horizon >> k for k in range(int(np.log2(horizon / 100)), -1, -1)]
-    problem = problems.Problem(arms.Bernoulli(list(means)), "Bernoulli")
-    return simulate(problem, apply(chosen), horizon, runs, seed, checkpoints=steps)
+    horizon = 25_600
+    steps = [horizon >> k for k in range(8, -1, -1)]
+    problem = problems.Problem(arms.Bernoulli([0.5, 0.45, 0.4, 0.3]), "Bernoulli")
+    return simulate(
+        problem, e.reading.apply(chosen), horizon, 10 * e.runs, e.seed, checkpoints=steps
+    )
 
 
 def _curve(e: Evidence, policy: str) -> np.ndarray:
     """Theoretical regret: (checkpoint, run)."""
-    return e.bernoulli.theoretical_regret.sel(policy=policy).isel(problem=0).values.T
+    return e.once(bernoulli).theoretical_regret.sel(policy=policy).isel(problem=0).values.T
 
 
 def _growth(e: Evidence, policy: str) -> tuple[str, Estimate]:
-    exponent = growth_exponent(e.bernoulli.theoretical_regret.sel(policy=policy))
+    exponent = growth_exponent(e.once(bernoulli).theoretical_regret.sel(policy=policy))
     return "exponent of the regret in t, over the last doubling", exponent
 
 
@@ -89,7 +83,7 @@ def lai_robbins_constant(means: Sequence[float]) -> float:
 
 @claim("2.1 KL-UCB optimal", "Section 2.1", "KL-UCB reaches the optimal rate.")
 def kl_ucb_optimal(e: Evidence) -> Iterator[Finding]:
-    least = 4 * np.log(2) * lai_robbins_constant(e.bernoulli["mean"].values[0])
+    least = 4 * np.log(2) * lai_robbins_constant(e.once(bernoulli)["mean"].values[0])
     ratio = Estimate.bootstrap(  # over the last four doublings
         lambda x: (x[-1] - x[-5]).mean(-1) / least, _curve(e, "KL-UCB")
     )

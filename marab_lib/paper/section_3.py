@@ -83,11 +83,21 @@ def error_ratio(squares: np.ndarray, variance: float, n: int) -> Estimate:
     return Estimate.mean(squares[:, -1] / (variance / n))
 
 
+def arm(e: Evidence) -> TruncatedGaussianMixture:
+    """One arm of section 5.2."""
+    return problems.artificial(1, e.seed)[0].arms[0]
+
+
+def sample(e: Evidence) -> np.ndarray:
+    """Samples of it, for the CVaR estimate."""
+    return repeated_samples(e.once(arm), 1000, 10_000, e.seed)
+
+
 _SIZES = [500, 1000, 2000, 5000, 10_000]
 
 
 def _error_exponent(e: Evidence) -> tuple[str, Estimate]:
-    squares = mean_square_errors(e.sample, e.arm, 0.1, _SIZES)
+    squares = mean_square_errors(e.once(sample), e.once(arm), 0.1, _SIZES)
     return "exponent in n of the estimate's error", error_exponent(squares, _SIZES)
 
 
@@ -124,7 +134,7 @@ def phase_one_exceptions(sample: np.ndarray, alpha: float | str | Fraction) -> E
     "While n < 1/alpha the estimate is the smallest reward, and falls.",
 )
 def first_phase(e: Evidence) -> Iterator[Finding]:
-    exceptions = phase_one_exceptions(e.sample[:, :200], 0.01)
+    exceptions = phase_one_exceptions(e.once(sample)[:, :200], 0.01)
     yield Finding("exceptions in 1,000 samples", exceptions, Below(0))
 
 

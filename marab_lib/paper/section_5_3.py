@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,10 +11,12 @@ from numpy.typing import ArrayLike
 
 from .. import _validate, policies, risk
 from .._rounding import first_least
-from ..statistics import percentile_interval, student_half_width
-from . import data
+from ..simulation.run import simulate
+from ..statistics import LEVEL, percentile_interval, student_half_width
+from . import battery, data
 from .battery import RewardTable
-from .rules import Above, Below, Findings
+from .evidence import Evidence
+from .rules import MARGIN, Above, Below, Finding, Findings, Rule, claim, names_of, unchecked
 
 if TYPE_CHECKING:
     import pandas
@@ -22,8 +24,10 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "Energy",
     "bend",
     "bills",
+    "energy",
     "figure_4_policies",
     "lower_tails",
     "printed_regrets",
@@ -144,66 +148,6 @@ def bend(steps: ArrayLike, curves: ArrayLike) -> tuple[np.ndarray, np.ndarray, n
     return tuple(x.reshape(shape) for x in (knots[best, 0], fits[:, 1], fits[:, 2]))
 
 
-@dataclass
-class _Evidence:
-    """Means over the runs, and over resamples of the runs that all policies share.
-
-    The rewards come from one tape, so the runs are resampled for all policies at once: every
-    difference below is a paired one. The first column is the sample itself.
-    """
-
-    names: list[str]
-    regret: np.ndarray  # (policy, 1 + resamples)
-    tail: np.ndarray
-    same: np.ndarray  # share of the pulls on which the policy plays MIN's arm
-    steps: np.ndarray
-    curves: np.ndarray  # (1 + resamples, checkpoint), the mean regret curve of ExpExp
-    tau: float
-
-    def of(self, title: str) -> np.ndarray:
-        return np.array([name.split("(")[0] == title for name in self.names])
-
-    def best(self, title: str) -> tuple[np.ndarray, np.ndarray]:
-        """Least regret and highest lower tail over the settings of one policy."""
-        mine = self.of(title)
-        return self.regret[mine].min(axis=0), self.tail[mine].max(axis=0)
-
-
-def _evidence(
-    result: xarray.Dataset,
-    mv_lcb: str,
-    kind: str,
-    alpha: float,
-    resamples: int,
-    seed: int,
-) -> _Evidence:
-    _validate.choice("mv_lcb", mv_lcb, _READINGS)
-    resamples = _validate.whole("resamples", resamples, 1)
-    names = _compared(result, mv_lcb)
-    runs = result.sizes["run"]
-    if runs < 2:
-        raise ValueError(f"result must hold at least 2 runs for an interval, got {runs}")
-    rng = np.random.default_rng(_validate.whole("seed", seed, 0))
-    # weights[b, run]: the share of the run in resample b; first the sample itself.
-    counts = rng.multinomial(runs, np.full(runs, 1 / runs), size=resamples)
-    weights = np.concatenate([np.ones((1, runs)), counts]) / runs
-
-    arms = _recorded(result, "arms").sel(policy=names)
-    same = (arms == arms.sel(policy="MIN")).mean("step")
-    curves = result[f"{kind}_regret"].isel(problem=0)
-    exploring = [name for name in names if name.startswith("ExpExp")]
-    horizon, k = result.attrs["horizon"], result.sizes["arm"]
-    return _Evidence(
-        names=names,
-        regret=_resampled(regrets(result, kind).sel(policy=names).values, weights),
-        tail=_resampled(lower_tails(result, alpha).sel(policy=names).values, weights),
-        same=_resampled(same.values, weights),
-        steps=result["checkpoint"].values,
-        curves=_resampled(curves.sel(policy=exploring).mean("policy").values.T, weights).T,
-        tau=policies.ExpExp().parameters(k, horizon)[1],
-    )
-
-
 def _resampled(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Weighted means over the runs, (row, run) and (resample, run) to (row, resample).
 
@@ -223,26 +167,181 @@ def _compared(result: xarray.Dataset, mv_lcb: str) -> list[str]:
     return wanted
 
 
-def _change_with_c(e: _Evidence) -> np.ndarray:
-    """Largest change of MaRaB's lower tail from one C to another, at equal alpha."""
-    marab = [name for name in e.names if name.startswith("MaRaB")]
-    by_level: dict[str, list[np.ndarray]] = {}
-    for name in marab:
-        by_level.setdefault(name.split(",")[0], []).append(e.tail[e.names.index(name)])
-    return np.max([np.ptp(tails, axis=0) for tails in by_level.values()], axis=0)
+class Energy:
+    """Means over the runs, and over resamples of the runs that all policies share.
+
+    The rewards come from one tape, so the runs are resampled for all policies at once: every
+    difference is a paired one. The parameters are those of `statements`.
+    """
+
+    def __init__(
+        self,
+        result: xarray.Dataset,
+        *,
+        mv_lcb: str = "optimistic",
+        kind: str = "empirical",
+        alpha: float = 0.1,
+        margin: float = MARGIN,
+        confidence: float = LEVEL,
+        resamples: int = 2000,
+        seed: int = 0,
+    ) -> None:
+        _validate.choice("mv_lcb", mv_lcb, _READINGS)
+        resamples = _validate.whole("resamples", resamples, 1)
+        names = _compared(result, mv_lcb)
+        runs = result.sizes["run"]
+        if runs < 2:
+            raise ValueError(f"result must hold at least 2 runs for an interval, got {runs}")
+        rng = np.random.default_rng(_validate.whole("seed", seed, 0))
+        # weights[b, run]: the share of the run in resample b; first the sample itself.
+        counts = rng.multinomial(runs, np.full(runs, 1 / runs), size=resamples)
+        weights = np.concatenate([np.ones((1, runs)), counts]) / runs
+
+        self.margin, self.confidence = margin, confidence
+        self.policies = result.policy.sel(policy=names)  # with their parameters
+        self.steps = result["checkpoint"].values
+        self.tau = policies.ExpExp().parameters(result.sizes["arm"], result.attrs["horizon"])[1]
+        # (policy, 1 + resamples)
+        self.regret = _resampled(regrets(result, kind).sel(policy=names).values, weights)
+        self.tail = _resampled(lower_tails(result, alpha).sel(policy=names).values, weights)
+        arms = _recorded(result, "arms").sel(policy=names)
+        same = (arms == arms.sel(policy="MIN")).mean("step")
+        self.same = _resampled(same.values, weights)  # share of the pulls on which it plays as MIN
+        # (1 + resamples, checkpoint), the mean regret curve of ExpExp
+        exploring = names_of(self.policies, "ExpExp")
+        curves = result[f"{kind}_regret"].isel(problem=0).sel(policy=exploring).mean("policy")
+        self.curves = _resampled(curves.values.T, weights).T
+
+        self.ucb, self.mv_lcb, self.marab = map(self.of, ("UCB", "MV-LCB", "MaRaB"))
+        self.uniform = self.regret[self.of("UCB", C=1e3)][0]
+        self.span = np.ptp(self.tail[~self.mv_lcb], axis=0)
+        self.ucb_regret = self.regret[self.ucb].min(axis=0)
+
+    def of(self, title: str, **parameters: float) -> np.ndarray:
+        """Which policies have a title and given parameters."""
+        return self.policies.isin(names_of(self.policies, title, **parameters)).values
+
+    def best(self, title: str) -> tuple[np.ndarray, np.ndarray]:
+        """Least regret and highest lower tail over the settings of one policy."""
+        mine = self.of(title)
+        return self.regret[mine].min(axis=0), self.tail[mine].max(axis=0)
+
+    def marab_over_ucb(self) -> np.ndarray:
+        """Lower tails of MaRaB's settings, less that of UCB at the C of least regret."""
+        best = first_least(self.regret[self.ucb])[None]
+        return self.tail[self.marab] - np.take_along_axis(self.tail[self.ucb], best, axis=0)
+
+    def finding(self, key: str, text: str, values: np.ndarray, rule: Rule) -> Finding:
+        """See `Finding.resampled`."""
+        return Finding.resampled(key, text, values, rule, self.confidence)
 
 
-def statements(
-    result: xarray.Dataset,
-    *,
-    mv_lcb: str = "optimistic",
-    kind: str = "empirical",
-    alpha: float = 0.1,
-    margin: float = 0.05,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
-) -> Findings:
+def energy(e: Evidence) -> Energy:
+    """Of the policies of figure 4."""
+    listed = e.reading.apply(figure_4_policies())
+    result = simulate(
+        battery.problem(), listed, e.horizons[0], 20 * e.runs, e.seed,
+        record=("rewards", "arms"), checkpoints=50,
+    )  # fmt: skip
+    return Energy(result, mv_lcb=e.reading.mv_lcb)
+
+
+@claim("5.3 UCB least", "Section 5.3", "UCB at its best C has the least regret.")
+def ucb_least(e: Evidence) -> Iterator[Finding]:
+    s = e.once(energy)
+    lead = s.regret[~s.ucb].min(axis=0) - s.ucb_regret
+    text = "least regret of all others - UCB's at its best C"
+    yield s.finding("UCB least", text, lead, Above(0))
+
+
+@claim(
+    "5.3 MV-LCB dominated",
+    "Section 5.3",
+    "MV-LCB is dominated by all others, in regret and in risk avoidance.",
+)
+def mv_lcb_dominated(e: Evidence) -> Iterator[Finding]:
+    s = e.once(energy)
+    regret, tail = s.best("MV-LCB")
+    tuned = np.array([s.best(title) for title in ("UCB", "ExpExp", "MaRaB", "MIN")])
+    text = "MV-LCB's least regret - the largest of the others at their best"
+    yield s.finding("MV-LCB regret", text, regret - tuned[:, 0].max(axis=0), Above(0))
+    text = "lowest tail of the others at their best - MV-LCB's best"
+    yield s.finding("MV-LCB tail", text, tuned[:, 1].min(axis=0) - tail, Above(0))
+    text = "MV-LCB's least regret - the largest of all others at any setting"
+    apart = regret - s.regret[~s.mv_lcb].max(axis=0)
+    yield s.finding("MV-LCB regret, all", text, apart, Above(0))
+    text = "lowest tail of all others at any setting - MV-LCB's best"
+    yield s.finding("MV-LCB tail, all", text, s.tail[~s.mv_lcb].min(axis=0) - tail, Above(0))
+
+
+@claim(
+    "5.3 ExpExp bends",
+    "Section 5.3",
+    "ExpExp's regret grows linearly during its exploration and is flat after it.",
+)
+def exp_exp_bends(e: Evidence) -> Iterator[Finding]:
+    s = e.once(energy)
+    at, before, after = bend(s.steps, s.curves)
+    text = "distance of ExpExp's bend from the end of its exploration, as a share"
+    yield s.finding("ExpExp bend", text, abs(at / s.tau - 1), Below(s.margin))
+    text = "its slope after the bend / before"
+    yield s.finding("ExpExp flat", text, after / before, Below(s.margin))
+
+
+@claim("5.3 MaRaB avoids risk", "Section 5.3", "MaRaB avoids risk well whatever C is.")
+def marab_avoids_risk(e: Evidence) -> Iterator[Finding]:
+    s = e.once(energy)
+    rivals = np.maximum(s.best("ExpExp")[1], s.best("MV-LCB")[1])
+    text = "MaRaB's worst tail - the best of ExpExp and MV-LCB"
+    yield s.finding("MaRaB over rivals", text, s.tail[s.marab].min(axis=0) - rivals, Above(0))
+    alphas = np.unique(s.policies.alpha[s.marab])
+    change = np.max([np.ptp(s.tail[s.of("MaRaB", alpha=a)], axis=0) for a in alphas], axis=0)
+    text = "largest change of MaRaB's tail with C, as a share of the range"
+    yield s.finding("MaRaB any C", text, change / s.span, Below(s.margin))
+
+
+@claim("5.3 MIN the same", "Section 5.3", "MIN gives the same results as MaRaB.")
+def min_the_same(e: Evidence) -> Iterator[Finding]:
+    s = e.once(energy)
+    least, marab = s.of("MIN"), s.of("MaRaB", alpha=0.001)
+    apart = abs(s.tail[marab] - s.tail[least]).max(axis=0) / s.span
+    text = "tails of MIN and MaRaB (.1%) apart, as a share of the range"
+    yield s.finding("MIN tail", text, apart, Below(s.margin))
+    apart = abs(s.regret[marab] - s.regret[least]).max(axis=0) / s.uniform
+    text = "regrets of MIN and MaRaB (.1%) apart, as a share of uniform play's"
+    yield s.finding("MIN regret", text, apart, Below(s.margin))
+
+
+@claim(
+    "5.3 slight increase",
+    "Section 5.3",
+    "MaRaB's regret is slightly above that of UCB at its best.",
+)
+def slight_increase(e: Evidence) -> Iterator[Finding]:
+    s = e.once(energy)
+    increase = s.regret[s.marab].min(axis=0) - s.ucb_regret
+    text = "MaRaB's regret at its best - UCB's"
+    yield s.finding("increase", f"{text} at its best", increase, Above(0))
+    text += ", as a share of uniform play's"
+    yield s.finding("increase slight", text, increase / s.uniform, Below(s.margin))
+
+
+@claim("5.3 better tail", "Section 5.3", "MaRaB's low rewards are slightly better than UCB's.")
+def better_tail(e: Evidence) -> Iterator[Finding]:
+    more = e.once(energy).marab_over_ucb().max(axis=0)
+    text = "MaRaB's tail at its best - UCB's at the C of least regret"
+    yield e.once(energy).finding("MaRaB tail", text, more, Above(0))
+
+
+printed_numbers = unchecked(
+    "5.3 the printed numbers",
+    "Figure 4",
+    "The regrets that figure 4 prints.",
+    reason="the table of realizations is private; ours is built from other demand",
+)
+
+
+def statements(result: xarray.Dataset, **options: object) -> Findings:
     """Each statement of section 5.3 as a number with its interval.
 
     Parameters
@@ -250,6 +349,8 @@ def statements(
     result : Dataset
         Of `simulate` on the energy problem with `figure_4_policies`, with the rewards and arms
         recorded, at least two runs, and at least 20 checkpoints.
+    **options
+        Those below.
     mv_lcb : {"optimistic", "pessimistic", "printed"}
         Which reading of MV-LCB, see `marab_lib.policies.MVLCB`.
     kind : {"empirical", "theoretical"}
@@ -278,70 +379,31 @@ def statements(
 
     Examples
     --------
-    >>> from marab_lib import problems, simulate
-    >>> result = simulate(problems.energy(), figure_4_policies(), 400, runs=10, seed=1,
+    >>> from marab_lib import simulate
+    >>> from marab_lib.paper import battery
+    >>> result = simulate(battery.problem(), figure_4_policies(), 400, runs=10, seed=1,
     ...                   record=("rewards", "arms"))
     >>> print(statements(result)["MV-LCB regret"].rule)
     > 0
     """
-
-    e = _evidence(result, mv_lcb, kind, alpha, resamples, seed)
-    found = Findings(confidence)
-    ucb, mv, marab = e.of("UCB"), e.of("MV-LCB"), e.of("MaRaB")
-    uniform = e.regret[e.names.index("UCB(C=1000)")]
-    span = np.ptp(e.tail[~mv], axis=0)
-    ucb_regret = e.regret[ucb].min(axis=0)
-    ucb_tail = np.take_along_axis(e.tail[ucb], first_least(e.regret[ucb])[None], axis=0)[0]
-    tuned = np.array([e.best(title) for title in ("UCB", "ExpExp", "MaRaB", "MIN")])
-
-    value = e.regret[~ucb].min(axis=0) - ucb_regret
-    found.add("UCB least", "least regret of all others - UCB's at its best C", value, Above(0))
-
-    mv_regret, mv_tail = e.best("MV-LCB")
-    text = "MV-LCB's least regret - the largest of the others at their best"
-    found.add("MV-LCB regret", text, mv_regret - tuned[:, 0].max(axis=0), Above(0))
-    text = "MV-LCB's least regret - the largest of all others at any setting"
-    found.add("MV-LCB regret, all", text, mv_regret - e.regret[~mv].max(axis=0), Above(0))
-    text = "lowest tail of the others at their best - MV-LCB's best"
-    found.add("MV-LCB tail", text, tuned[:, 1].min(axis=0) - mv_tail, Above(0))
-    text = "lowest tail of all others at any setting - MV-LCB's best"
-    found.add("MV-LCB tail, all", text, e.tail[~mv].min(axis=0) - mv_tail, Above(0))
-
-    at, before, after = bend(e.steps, e.curves)
-    text = "distance of ExpExp's bend from the end of its exploration, as a share"
-    found.add("ExpExp bend", text, abs(at / e.tau - 1), Below(margin))
-    found.add("ExpExp flat", "its slope after the bend / before", after / before, Below(margin))
-
-    marab_tails = e.tail[marab]
-    text = "MaRaB's tail at its best - UCB's at the C of least regret"
-    found.add("MaRaB tail", text, marab_tails.max(axis=0) - ucb_tail, Above(0))
+    e = Evidence()
+    s = e.made[energy] = Energy(result, **options)
+    regret, tail, regret_all, tail_all = mv_lcb_dominated.findings(e)
     text = "MaRaB's tail at its worst - UCB's at the C of least regret"
-    found.add("MaRaB tail, all", text, marab_tails.min(axis=0) - ucb_tail, Above(0))
-    text = "MaRaB's worst tail - the best of ExpExp and MV-LCB"
-    rivals = np.maximum(e.best("ExpExp")[1], mv_tail)
-    found.add("MaRaB over rivals", text, marab_tails.min(axis=0) - rivals, Above(0))
-    text = "largest change of MaRaB's tail with C, as a share of the range"
-    found.add("MaRaB any C", text, _change_with_c(e) / span, Below(margin))
-
-    smallest = np.array(["alpha=0.001" in name for name in e.names])
-    minimum = e.names.index("MIN")
-    text = "tails of MIN and MaRaB (.1%) apart, as a share of the range"
-    apart = abs(e.tail[smallest] - e.tail[minimum]).max(axis=0)
-    found.add("MIN tail", text, apart / span, Below(margin))
-    text = "regrets of MIN and MaRaB (.1%) apart, as a share of uniform play's"
-    apart = abs(e.regret[smallest] - e.regret[minimum]).max(axis=0)
-    found.add("MIN regret", text, apart / uniform, Below(margin))
+    worst = s.finding("MaRaB tail, all", text, s.marab_over_ucb().min(axis=0), Above(0))
     text = "share of pulls on which MaRaB (.1%) plays MIN's arm"
-    found.add("MIN pulls", text, e.same[smallest].min(axis=0), Above(1 - margin))
-
-    increase = e.regret[marab] - ucb_regret
-    text = "MaRaB's regret at its best - UCB's at its best"
-    found.add("increase", text, increase.min(axis=0), Above(0))
-    text = "MaRaB's regret at its best - UCB's, as a share of uniform play's"
-    found.add("increase slight", text, increase.min(axis=0) / uniform, Below(margin))
+    share = s.same[s.of("MaRaB", alpha=0.001)].min(axis=0)
+    as_min = s.finding("MIN pulls", text, share, Above(1 - s.margin))
     text = "MaRaB's regret at its worst - UCB's, as a share of uniform play's"
-    found.add("increase slight, all", text, increase.max(axis=0) / uniform, Below(margin))
-    return found
+    increase = (s.regret[s.marab].max(axis=0) - s.ucb_regret) / s.uniform
+    most = s.finding("increase slight, all", text, increase, Below(s.margin))
+    return Findings(
+        [
+            *ucb_least.findings(e), regret, regret_all, tail, tail_all, *exp_exp_bends.findings(e),
+            *better_tail.findings(e), worst, *marab_avoids_risk.findings(e),
+            *min_the_same.findings(e), as_min, *slight_increase.findings(e), most,
+        ]
+    )  # fmt: skip
 
 
 HOURS_A_YEAR = 8760  # MWh a year too, since the mean demand is 1 MW
@@ -388,17 +450,16 @@ def bills(
     best = table.best(alpha)
     known = list(dict.fromkeys([best["mean"], best[f"CVaR {alpha:.0%}"], "idle"]))
     rows = _known_bills(table, known, alpha, confidence, resamples, seed)
-    regret = regrets(result).mean("run").to_series()
-    ucb, exploring = (_least(regret, title) for title in ("UCB", "ExpExp"))
-    others = [name for name in regret.index if name.startswith(("MIN", "MaRaB"))]
+    ucb, exploring = (_least(result, title) for title in ("UCB", "ExpExp"))
+    others = names_of(result, "MaRaB") + names_of(result, "MIN")
     rows += _learned_bills(table, result, [ucb, *others, exploring], alpha, confidence)
     return pandas.DataFrame(rows).set_index(["table", "choice"])
 
 
-def _least(regret: pandas.Series, title: str) -> str:
+def _least(result: xarray.Dataset, title: str) -> str:
     """Name of the setting of a policy that has the least regret."""
-    settings = regret[regret.index.str.startswith(title)]
-    return str(settings.index[first_least(settings)])
+    names = names_of(result, title)
+    return names[int(first_least(regrets(result).mean("run").sel(policy=names).values))]
 
 
 def _cost_of(unit_cost: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from marab_lib.paper import claims, section_5_2
+from marab_lib.paper import claims, section_5_2_1
 from marab_lib.paper.evidence import Evidence
 from marab_lib.paper.rules import Finding, Verdict
 from marab_lib.statistics import Estimate
@@ -95,7 +95,7 @@ def found(evidence) -> dict[str, list[Finding]]:
 
 
 def test_every_claim_asks_what_the_table_says(evidence, found):
-    grows = f"<= {0.05 * section_5_2.uniform_regret(evidence.problems, 2000).mean():g}"
+    grows = f"<= {0.05 * section_5_2_1.uniform_regret(evidence.problems, 2000).mean():g}"
     table = []
     for key, findings in found.items():
         counts = Counter(str(f.rule).replace(grows, "grows") for f in findings)

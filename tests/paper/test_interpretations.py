@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from marab_lib import problems, simulate
-from marab_lib.paper import data, interpretations, section_5_2
+from marab_lib.paper import data, interpretations, section_5_2_1
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_default_reading_comes_first():
     assert "against" not in name
     firsts = {curve: next(iter(rules.values())) for curve, rules in interpretations.rules().items()}
     assert {c: repr(p).split("label")[0] for c, p in firsts.items()} == {
-        p.name: repr(p).split("label")[0] for p in section_5_2.figure_2_policies()
+        p.name: repr(p).split("label")[0] for p in section_5_2_1.figure_2_policies()
     }
 
 

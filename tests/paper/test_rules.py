@@ -64,9 +64,9 @@ def test_combined_verdict(sides, verdict):
 
 
 def test_findings_from_resamples():
-    found = Findings(confidence=0.9)
-    found.add("key", "a number", np.r_[5.0, np.arange(101)], Above(4.5), paper=6)
-    row = found.frame().loc["key"]
+    values = np.r_[5.0, np.arange(101)]
+    found = Finding.resampled("key", "a number", values, Above(4.5), confidence=0.9, paper=6)
+    row = Findings([found]).frame().loc["key"]
     assert row[["value", "low", "high"]].tolist() == pytest.approx([5, 5, 95])
     assert (row["holds if"], row["verdict"], row["paper"]) == ("> 4.5", "holds", 6)
 
@@ -77,4 +77,4 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match="high must be a number"):
         Between(2, 1)
     with pytest.raises(ValueError, match=r"confidence must be a number in \(0, 1\), got 1"):
-        Findings(confidence=1)
+        Finding.resampled("key", "a number", np.arange(3), Above(0), confidence=1)

@@ -9,7 +9,9 @@ import pytest
 import xarray
 
 from marab_lib import Problem, arms, policies, problems, regret, simulate
-from marab_lib.paper import section_5_2
+from marab_lib.paper import section_5_2_1, section_5_2_2
+from marab_lib.paper.evidence import Evidence
+from marab_lib.paper.rules import Below, Resamples
 from marab_lib.simulation.chunks import by_chunks
 
 NAMES = ["UCB", "MaRaB", "MV-LCB", "ExpExp"]
@@ -31,12 +33,14 @@ def listed():
 
 @pytest.fixture(scope="module")
 def result(listed):
-    return section_5_2.final_regrets(listed, section_5_2.figure_2_policies(), [300, 600], 3, seed=3)
+    return section_5_2_1.final_regrets(
+        listed, section_5_2_1.figure_2_policies(), [300, 600], 3, seed=3
+    )
 
 
 def test_final_regrets_are_those_of_one_call_a_horizon(listed, result):
     for horizon in (300, 600):
-        expected = simulate(listed, section_5_2.figure_2_policies(), horizon, 3, 3, checkpoints=1)
+        expected = simulate(listed, section_5_2_1.figure_2_policies(), horizon, 3, 3, checkpoints=1)
         for name in ("theoretical_regret", "empirical_regret"):
             np.testing.assert_array_equal(
                 result[name].sel(horizon=horizon), expected[name].isel(checkpoint=-1)
@@ -47,7 +51,7 @@ def test_final_regrets_are_those_of_one_call_a_horizon(listed, result):
 
 def test_uniform_regret_by_hand():
     problem = Problem(arms.Bernoulli([0.2, 0.6, 0.7]))
-    assert section_5_2.uniform_regret([problem], 30) == pytest.approx([30 * (0.5 + 0.1) / 3])
+    assert section_5_2_1.uniform_regret([problem], 30) == pytest.approx([30 * (0.5 + 0.1) / 3])
 
 
 def test_shares_by_hand(listed):
@@ -55,7 +59,7 @@ def test_shares_by_hand(listed):
     # Paired, problem by problem: 4 < 2, 1 < 3, 2 < 3, 3 < 3: two of four.
     one_horizon = [[2, 3, 3, 3], [0, 0, 0, 9], [9, 9, 9, 9], [4, 1, 2, 3]]
     values = np.repeat(np.array([one_horizon, one_horizon])[..., None], 2, axis=-1)
-    table = section_5_2.regret_statements(made_up(values), listed[:4], resamples=50).frame()
+    table = section_5_2_1.regret_statements(made_up(values), listed[:4], resamples=50).frame()
     assert table.loc["ExpExp < UCB at 10, sorted", "value"] == 0.5
     assert table.loc["ExpExp < UCB at 10, paired", "value"] == 0.5
     assert table.loc["MaRaB < ExpExp at 20, sorted", "value"] == 0.75
@@ -69,7 +73,7 @@ def test_shares_by_hand(listed):
 
 def test_order_that_is_turned_round(listed):
     first = np.broadcast_to(np.arange(4.0)[:, None, None], (4, 4, 1))
-    table = section_5_2.regret_statements(
+    table = section_5_2_1.regret_statements(
         made_up([first, first[::-1]]), listed[:4], resamples=20
     ).frame()
     assert table.loc["order kept", ["value", "low", "high", "verdict"]].tolist() == [
@@ -86,32 +90,22 @@ def test_intervals_cover_the_truth():
     rng = np.random.default_rng(5)
     covered = 0
     for k in range(400):
-        table = section_5_2._Table(60, 0.95, 300, k)
-        table.add("mean", "", table.mean(rng.normal(1.0, 1.0, 60)), 0, 1)
-        estimate = table.found["mean"].estimate
+        draws = Resamples(60, 0.95, 300, k)
+        values = draws.mean(rng.normal(1.0, 1.0, 60))
+        estimate = draws.finding("mean", "", values, Below(1)).estimate
         covered += estimate.low < 1.0 < estimate.high
     assert abs(covered / 400 - 0.94) < 4.5 * np.sqrt(0.94 * 0.06 / 400)
 
 
-@pytest.mark.parametrize(
-    ("bounds", "rule"),
-    [((0, np.inf), "> 0"), ((-np.inf, 0.3), "<= 0.3"), ((0.3, 0.7), "0.3 to 0.7")],
-)
-def test_rules_follow_the_bounds(bounds, rule):
-    table = section_5_2._Table(10, 0.95, 99, 0)
-    table.add("x", "", np.linspace(0.4, 0.6, 100), *bounds)
-    assert str(table.found["x"].rule) == rule
-
-
 def test_settings_of_marab_and_mv_lcb(listed, result):
-    extra = section_5_2.extra_policies([1e-6, 1e3], [0.01, 0.2, 0.5], [1.0, 2.0])
-    settings = section_5_2.final_regrets(listed, extra, [300], 2, seed=3)
-    table = section_5_2.regret_statements(result, listed, settings, resamples=50).frame()
+    extra = section_5_2_1.extra_policies([1e-6, 1e3], [0.01, 0.2, 0.5], [1.0, 2.0])
+    settings = section_5_2_1.final_regrets(listed, extra, [300], 2, seed=3)
+    table = section_5_2_1.regret_statements(result, listed, settings, resamples=50).frame()
     mean = settings.empirical_regret.sel(horizon=300).mean(["run", "problem"])
     names = [f"MaRaB(alpha={a:g}, C=1e-06)" for a in (0.01, 0.2, 0.5)]
     falls = -np.diff(mean.sel(policy=names))
     assert table.loc["MaRaB falls with alpha", "value"] == pytest.approx(falls.min())
-    uniform = section_5_2.uniform_regret(listed, 300).mean()
+    uniform = section_5_2_1.uniform_regret(listed, 300).mean()
     pair = mean.sel(policy=["MaRaB(alpha=0.2, C=1e-06)", "MaRaB(alpha=0.2, C=1000)"])
     assert table.loc["MaRaB any C", "value"] == pytest.approx(
         float(abs(pair[0] - pair[1])) / uniform
@@ -122,10 +116,10 @@ def test_settings_of_marab_and_mv_lcb(listed, result):
 def test_goal_and_learning_of_known_arms():
     """Arm 0 has the better mean, arm 1 the better CVaR; constant rewards leave nothing to learn."""
     problem = Problem([arms.Uniform(0.0, 1.0), arms.Uniform(0.4, 0.5)])
-    played = section_5_2.final_regrets(
-        [problem] * 2, section_5_2.figure_2_policies(), [400, 800], 5, seed=1
+    played = section_5_2_1.final_regrets(
+        [problem] * 2, section_5_2_1.figure_2_policies(), [400, 800], 5, seed=1
     )
-    parts = section_5_2.goal_and_learning(played, [problem] * 2, alpha=0.2)
+    parts = section_5_2_1.goal_and_learning(played, [problem] * 2, alpha=0.2)
     np.testing.assert_allclose(parts.goal.sel(horizon=400), 400 * 0.05)
     np.testing.assert_allclose(parts.goal + parts.learning, parts.total)
     # CVaR at 20 %: .1 and .41; only pulls of arm 0 cost.
@@ -135,7 +129,7 @@ def test_goal_and_learning_of_known_arms():
 
 
 def test_tuning_finds_the_better_of_two(listed):
-    table = section_5_2.tune([policies.UCB(1e3), policies.UCB(0.01)], listed, 500, 2, seed=1)
+    table = section_5_2_1.tune([policies.UCB(1e3), policies.UCB(0.01)], listed, 500, 2, seed=1)
     assert table.index[0] == "UCB(C=0.01)"
     assert (table["standard error"] > 0).all()
 
@@ -143,13 +137,13 @@ def test_tuning_finds_the_better_of_two(listed):
 def test_equal_candidates_keep_their_order(listed):
     """Sorts for newer processors keep none; this many equal values show it."""
     candidates = [policies.MIN(label=f"MIN {i}") for i in range(40)]
-    table = section_5_2.tune(candidates, listed[:2], 50, runs=1, seed=1)
+    table = section_5_2_1.tune(candidates, listed[:2], 50, runs=1, seed=1)
     assert table.index.tolist() == [p.name for p in candidates]
 
 
 def test_representative_problems_follow_the_rule(listed):
     variances = [problem.variances[problem.best_arm] for problem in listed]
-    found = section_5_2.representative_problems(listed, [0, 0.5, 1])
+    found = section_5_2_2.representative_problems(listed, [0, 0.5, 1])
     assert found[0] == np.argmin(variances)
     assert found[2] == np.argmax(variances)
     assert abs(variances[found[1]] - np.median(variances)) == min(
@@ -180,11 +174,11 @@ def test_chunks_of_problems_without_streams():
 
 @pytest.fixture(scope="module")
 def rewards(listed):
-    groups = section_5_2.figure_3_policies()
+    groups = section_5_2_2.figure_3_policies()
     every = list(itertools.chain(*groups.values()))
     played = simulate(listed, every, 200, 3, 3, record=("rewards", "arms"), checkpoints=1)
     tau = int(policies.ExpExp().parameters(20, 200)[1])
-    return groups, played, tau, section_5_2.reward_summary(groups, tau)(played, listed)
+    return groups, played, tau, section_5_2_2.reward_summary(groups, tau)(played, listed)
 
 
 def test_summary_against_a_slow_twin(listed, rewards):
@@ -204,7 +198,7 @@ def test_summary_against_a_slow_twin(listed, rewards):
             assert at.origin.sel(phase="first").sum().item() == pytest.approx(first / 30)
             assert at.origin.sel(phase="late", arm="best").item() == pytest.approx(late_best / 30)
     np.testing.assert_allclose(summary.origin.sum(["phase", "arm"]), 1)
-    table = section_5_2.origin_table(summary.origin.mean("problem"))
+    table = section_5_2_2.origin_table(summary.origin.mean("problem"))
     np.testing.assert_allclose(table.sum(axis=1), 1)
     assert table.columns[0] == "first, best arm"
 
@@ -219,7 +213,7 @@ def test_distance_between_settings_is_the_largest_of_the_pairs(rewards):
 
 def test_reward_statements(rewards):
     summary = rewards[3]
-    table = section_5_2.reward_statements(summary, resamples=50).frame()
+    table = section_5_2_2.reward_statements(summary, resamples=50).frame()
     tails = summary["quantile"].sel(level=0.05)
     gap = tails.sel(policy="MaRaB(alpha=0.2, C=1e-06)") - tails.sel(policy="ExpExp(rho=2)")
     key = "MaRaB(alpha=0.2, C=1e-06) v_0.05"
@@ -231,15 +225,25 @@ def test_reward_statements(rewards):
     assert table.loc["UCB, C and variance", "value"] == pytest.approx(expected)
 
 
+def test_tail_gain_by_hand(rewards):
+    evidence = Evidence()
+    evidence.made[section_5_2_2.rewards] = section_5_2_2.Rewards(rewards[3], resamples=5)
+    found = section_5_2_2.explores_less.found(evidence)
+    tails = rewards[3]["quantile"].sel(level=0.1)
+    gap = tails.sel(policy="MaRaB(alpha=0.2, C=1e-06)") - tails.sel(policy="MV-LCB(rho=2)")
+    assert found[3].text == "v_0.1 of MaRaB (20 %) - that of MV-LCB(rho=2)"
+    assert found[3].estimate.value == pytest.approx(float(gap.mean()))
+
+
 def test_tables_of_the_two_problems(rewards):
     groups, played, *_ = rewards
     ordered = regret.sorted_rewards(played).isel(problem=[0, 1])
-    table = section_5_2.tail_differences(ordered, groups["MaRaB"])
+    table = section_5_2_2.tail_differences(ordered, groups["MaRaB"])
     x = ordered.sel(rank=10, problem=0)  # level 5 % of 200
     d = x.sel(policy="MaRaB(alpha=0.2, C=1e-06)") - x.sel(policy="ExpExp(rho=2)")
     shown = table.loc[[("MaRaB(alpha=0.2, C=1e-06)", 0)], "5%"].item()
     assert shown == f"{float(d.mean()):+.3f} ± {float(d.std(ddof=1)) / 3**0.5:.3f}"
-    changes = section_5_2.change_intervals(ordered, groups, resamples=50)
+    changes = section_5_2_2.change_intervals(ordered, groups, resamples=50)
     assert (changes["low"] <= changes["high"]).all()
 
 
@@ -253,22 +257,22 @@ def test_tables_of_the_two_problems(rewards):
 )
 def test_bad_arguments_are_named(listed, result, change, message):
     with pytest.raises(ValueError, match=message):
-        section_5_2.regret_statements(result, listed, **change)
+        section_5_2_1.regret_statements(result, listed, **change)
 
 
 def test_bad_results_are_named(listed, result):
     with pytest.raises(ValueError, match=r"result must hold the policy 'ExpExp', got \['UCB'"):
-        section_5_2.regret_statements(result.sel(policy=NAMES[:3]), listed)
+        section_5_2_1.regret_statements(result.sel(policy=NAMES[:3]), listed)
     with pytest.raises(ValueError, match=r"result must hold two horizons, got \[300\]"):
-        section_5_2.regret_statements(result.sel(horizon=[300]), listed)
+        section_5_2_1.regret_statements(result.sel(horizon=[300]), listed)
     with pytest.raises(ValueError, match="problems must be at least 2 for an interval, got 1"):
-        section_5_2.regret_statements(result.isel(problem=[0]), listed[:1])
+        section_5_2_1.regret_statements(result.isel(problem=[0]), listed[:1])
     with pytest.raises(ValueError, match="size must be a whole number >= 1, got 0"):
         by_chunks(listed, [policies.MIN()], 50, 1, 0, lambda *_: None, size=0)
     with pytest.raises(ValueError, match=r"shares must be a number in \[0, 1\], got 2"):
-        section_5_2.representative_problems(listed, [2])
+        section_5_2_2.representative_problems(listed, [2])
 
 
 def test_a_row_that_does_not_vary_correlates_with_nothing():
-    assert section_5_2._rank_correlation(np.array([[1.0, 1, 1], [1, 2, 3]])) == 0
-    assert section_5_2._rank_correlation(np.array([[1.0, 5, 9], [1, 2, 3]])) == pytest.approx(1)
+    assert section_5_2_2._rank_correlation(np.array([[1.0, 1, 1], [1, 2, 3]])) == 0
+    assert section_5_2_2._rank_correlation(np.array([[1.0, 5, 9], [1, 2, 3]])) == pytest.approx(1)

@@ -2,60 +2,72 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import xarray as xr
 
 from marab_lib import arms, bounds, policies, problems, risk, simulate
-from marab_lib.paper import section_2, section_3, section_4, section_5_1, section_5_2
-from marab_lib.paper.evidence import READINGS
+from marab_lib.paper import section_2, section_3, section_4, section_5_1
+from marab_lib.paper.evidence import Evidence
 from marab_lib.paper.rules import Claim
+from marab_lib.policies import Policy
+from marab_lib.simulation.result import parameter_coordinates
 
 
-def made_up(curves: dict[str, np.ndarray], steps, horizon: int) -> xr.Dataset:
+def made_up(curves: dict[Policy, np.ndarray], steps, horizon: int) -> xr.Dataset:
     """A result of one problem whose regret curves, (run, checkpoint), are given."""
     values = np.stack([np.asarray(c, dtype=float) for c in curves.values()])[:, None]
+    names = [policy.name for policy in curves]
     return xr.Dataset(
         {"theoretical_regret": (("policy", "problem", "run", "checkpoint"), values)},
-        {"policy": list(curves), "checkpoint": list(steps)},
+        {"policy": names, "checkpoint": list(steps), **parameter_coordinates(list(curves))},
         {"horizon": horizon},
     )
 
 
-def values(claim: Claim, **evidence) -> list[float]:
+def values(claim: Claim, made: dict | None = None, **attributes) -> list[float]:
     """The numbers that a claim finds in made-up evidence."""
-    return [f.estimate.value for f in claim.findings(SimpleNamespace(**evidence))]
+    evidence = Evidence()
+    evidence.made.update(made or {})
+    for name, value in attributes.items():
+        setattr(evidence, name, value)
+    return [f.estimate.value for f in claim.findings(evidence)]
 
 
 @pytest.mark.parametrize(("power", "expected"), [(1.0, 1.0), (0.5, 0.5), (0.0, 0.0)])
 def test_growth_exponents_of_powers(power, expected):
     steps = [250, 500, 1000]
     curve = np.array([1.0, 2.0, 3.0])[:, None] * np.array(steps) ** power
-    result = made_up(
-        dict.fromkeys(["MIN", "UCB", "UCB(C=0.001)", "UCB(C=1e-06)"], curve), steps, 1000
-    )
+    played = [policies.MIN(), policies.UCB(1.0, label="UCB"), *map(policies.UCB, (1e-3, 1e-6))]
+    result = made_up(dict.fromkeys(played, curve), steps, 1000)
     found = [
-        *values(section_2.ucb_logarithmic, bernoulli=result),
-        *values(section_4.min_logarithmic, aligned_runs=result),
-        *values(section_5_1.ucb_logarithmic, figure_1=result),
+        *values(section_2.ucb_logarithmic, {section_2.bernoulli: result}),
+        *values(section_4.min_logarithmic, {section_4.aligned_runs: result}),
+        *values(section_5_1.ucb_logarithmic, {section_5_1.printed_runs: result}),
     ]
     assert found == pytest.approx([expected] * 4, abs=1e-12)
 
 
 def test_ratios_by_hand():
     steps = [50, 100]
-    curves = {"MIN": [[1, 2], [3, 4]]}
-    for group in section_5_1.printed_policies(alphas=(0.001, 0.01, 0.1, 0.3)).values():
-        curves |= {policy.name: [[1, 3], [3, 6]] for policy in group if policy.name != "MIN"}
-    curves |= {"MaRaB(0.1, 1000)": [[1, 2], [3, 40]], "MaRaB(0.3, 1000)": [[1, 2], [3, 40]]}
+    groups = section_5_1.printed_policies(alphas=(0.001, 0.01, 0.1, 0.3))
+    curves = {policy: [[1, 3], [3, 6]] for group in groups.values() for policy in group}
+    curves[groups["MIN"][0]] = [[1, 2], [3, 4]]
+    for policy in groups["MaRaB"]:
+        if policy.C == 1e3 and policy.alpha >= 0.1:
+            curves[policy] = [[1, 2], [3, 40]]
     result = made_up(curves, steps, 100)
-    assert values(section_5_1.min_constant, figure_1=result) == pytest.approx([1 - 2 / 3])
-    assert values(section_5_1.ucb_far_behind, figure_1=result) == pytest.approx([4.5 / 3])
-    apart = values(section_5_1.marab_close, figure_1=result)
+    assert values(section_5_1.min_constant, {section_5_1.printed_runs: result}) == pytest.approx(
+        [1 - 2 / 3]
+    )
+    assert values(section_5_1.ucb_far_behind, {section_5_1.printed_runs: result}) == pytest.approx(
+        [4.5 / 3]
+    )
+    apart = values(section_5_1.marab_close, {section_5_1.printed_runs: result})
     assert apart == pytest.approx([1.5 / 3, 1.5 / 3, 18 / 3])
-    assert values(section_5_1.sensitivity_low, figure_1=result) == pytest.approx([21 / 4.5])
+    assert values(section_5_1.sensitivity_low, {section_5_1.printed_runs: result}) == pytest.approx(
+        [21 / 4.5]
+    )
     assert section_5_1.stuck_share(result, "MaRaB(0.1, 1000)").value == 0.5
 
 
@@ -90,7 +102,7 @@ def test_lemma_excess_sees_a_bound_that_is_too_small(monkeypatch):
 
 def test_violations_and_ratio_by_hand():
     listed = problems.aligned_uniform(2, 1)
-    result = section_4.min_runs(listed, 400, 5, 1)
+    result = section_4.min_runs(listed, 400, 5, 1, policies.MIN())
     none, every = (lambda *a: np.inf), (lambda *a: -1.0)
     assert section_4.violation_rate(result, listed, 0.1, none).value == 0
     assert section_4.violation_rate(result, listed, 0.1, every).value == 1
@@ -109,7 +121,7 @@ def test_printed_condition_by_hand():
 def test_poor_starts_are_counted_run_by_run():
     listed = problems.artificial(3, 2)
     policy = policies.MaRaB(0.2)
-    given = {"problems": listed, "horizons": (300,), "seed": 1, "reading": READINGS[0]}
+    given = {"problems": listed, "horizons": (300,), "seed": 1}
     found = values(section_3.poor_start, **given)
     result = simulate(listed, policy, 300, 10, 1)
     shares = []
@@ -132,13 +144,3 @@ def test_first_phase_exceptions_are_seen():
     assert section_3.phase_one_exceptions(sample, 0.02).value == 0
     # At n = 21..50 the tail of alpha = .05 holds two or three rewards.
     assert risk.cvar(sample[0, :30], 0.05) != sample[0, :30].min()
-
-
-def test_tail_gain_by_hand():
-    quantile = xr.DataArray(
-        [[[0.5], [0.7]], [[0.4], [0.3]]],
-        dims=("policy", "problem", "level"),
-        coords={"policy": ["a", "b"], "level": [0.05]},
-    )
-    gain = section_5_2.tail_gain(xr.Dataset({"quantile": quantile}), "a", "b", 0.05)
-    assert gain.value == pytest.approx(0.25)
