@@ -12,9 +12,9 @@ from ..policies import Policy
 from ..problems import Problem
 
 __all__ = [
-    "READINGS",
+    "INTERPRETATIONS",
     "Evidence",
-    "Reading",
+    "Interpretation",
 ]
 
 _Made = TypeVar("_Made")
@@ -23,7 +23,7 @@ HORIZONS = (2000, 4000)
 
 
 @dataclass(frozen=True)
-class Reading:
+class Interpretation:
     """One way to read what the paper leaves open.
 
     Parameters
@@ -34,7 +34,7 @@ class Reading:
     generator : mapping
         Options of `problems.artificial`.
     mv_lcb : {"optimistic", "pessimistic", "printed"}
-        Reading of MV-LCB.
+        Interpretation of MV-LCB.
     sections : tuple of str
         The sections whose numbers it can change.
     """
@@ -46,20 +46,20 @@ class Reading:
     sections: tuple[str, ...] = ("2", "3", "4", "5")
 
     def apply(self, listed: Sequence[Policy]) -> list[Policy]:
-        """The policies under this reading, with the names that they had."""
+        """The policies under this interpretation, with the names that they had."""
         return [replace(p, label=p.name, **self.options) for p in listed]
 
 
 _MV_LCB, _GENERATOR = ("5.2", "5.3"), ("5.2",)
-READINGS = (
-    Reading("as decided"),
-    Reading("MV-LCB pessimistic", mv_lcb="pessimistic", sections=_MV_LCB),
-    Reading("MV-LCB as printed", mv_lcb="printed", sections=_MV_LCB),
-    Reading("t = pulls done", options={"time": "done"}, sections=("3", "4", "5")),
-    Reading("ties at random", options={"ties": "random"}, sections=("3", "4", "5")),
-    Reading("equal weights", generator={"weights": "equal"}, sections=_GENERATOR),
-    Reading("sigma a variance", generator={"spread_is": "variance"}, sections=_GENERATOR),
-    Reading(
+INTERPRETATIONS = (
+    Interpretation("as decided"),
+    Interpretation("MV-LCB pessimistic", mv_lcb="pessimistic", sections=_MV_LCB),
+    Interpretation("MV-LCB as printed", mv_lcb="printed", sections=_MV_LCB),
+    Interpretation("t = pulls done", options={"time": "done"}, sections=("3", "4", "5")),
+    Interpretation("ties at random", options={"ties": "random"}, sections=("3", "4", "5")),
+    Interpretation("equal weights", generator={"weights": "equal"}, sections=_GENERATOR),
+    Interpretation("sigma a variance", generator={"spread_is": "variance"}, sections=_GENERATOR),
+    Interpretation(
         "four equal Gaussians",
         generator={"weights": "equal", "n_gaussians": 4},
         sections=_GENERATOR,
@@ -74,7 +74,7 @@ class Evidence:
 
     Parameters
     ----------
-    reading : Reading
+    interpretation : Interpretation
         Default: as decided.
     n_problems : int
         Problems of section 5.2, >= 20; of its second part at most 200. Default 1,000. Section 5.1
@@ -89,13 +89,13 @@ class Evidence:
 
     def __init__(
         self,
-        reading: Reading = READINGS[0],
+        interpretation: Interpretation = INTERPRETATIONS[0],
         n_problems: int = 1000,
         runs: int = 10,
         seed: int = 2013,
         threads: int | None = None,
     ) -> None:
-        self.reading = reading
+        self.interpretation = interpretation
         self.horizons = HORIZONS
         self.n_problems = _validate.whole("n_problems", n_problems, 20)
         self.runs = _validate.whole("runs", runs, 10)
@@ -112,4 +112,4 @@ class Evidence:
     @cached_property
     def problems(self) -> list[Problem]:
         """Random problems of section 5.2."""
-        return problems.artificial(self.n_problems, self.seed, **self.reading.generator)
+        return problems.artificial(self.n_problems, self.seed, **self.interpretation.generator)

@@ -32,7 +32,7 @@ def bernoulli(e: Evidence) -> xarray.Dataset:
     steps = [horizon >> k for k in range(8, -1, -1)]
     problem = problems.Problem(arms.Bernoulli([0.5, 0.45, 0.4, 0.3]), "Bernoulli")
     return simulate(
-        problem, e.reading.apply(chosen), horizon, 10 * e.runs, e.seed, checkpoints=steps
+        problem, e.interpretation.apply(chosen), horizon, 10 * e.runs, e.seed, checkpoints=steps
     )
 
 

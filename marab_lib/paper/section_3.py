@@ -161,8 +161,8 @@ def first_differences(
 def _first_unlike_min(
     e: Evidence, n_problems: int, alpha: float, Cs: Sequence[float]
 ) -> np.ndarray:
-    marab = e.reading.apply([policies.MaRaB(alpha, C) for C in Cs])
-    (least,) = e.reading.apply([policies.MIN()])
+    marab = e.interpretation.apply([policies.MaRaB(alpha, C) for C in Cs])
+    (least,) = e.interpretation.apply([policies.MIN()])
     return first_differences(e.problems[:n_problems], least, marab, e.horizons[0], 10, e.seed)
 
 
@@ -189,7 +189,7 @@ _FEW = 2  # pulls of an arm that was given up
 )
 def poor_start(e: Evidence) -> Iterator[Finding]:
     """A first reward is poor below the median of the run's; the intervals are over problems."""
-    chosen = e.reading.apply([policies.MaRaB(0.2)])
+    chosen = e.interpretation.apply([policies.MaRaB(0.2)])
     result = simulate(
         e.problems[:50], chosen, e.horizons[0], 10, e.seed, record=("rewards", "arms")
     )
@@ -211,7 +211,7 @@ def poor_start(e: Evidence) -> Iterator[Finding]:
     "3 no guarantee", "Section 3", "Nothing makes sure that every arm is visited infinitely often."
 )
 def no_guarantee(e: Evidence) -> Iterator[Finding]:
-    chosen = e.reading.apply([policies.MaRaB(0.2)])
+    chosen = e.interpretation.apply([policies.MaRaB(0.2)])
     early, late = (
         (simulate(e.problems[:20], chosen, T, 10, e.seed, checkpoints=1).pulls <= _FEW)
         .mean(["policy", "run", "arm"]).values.mean()

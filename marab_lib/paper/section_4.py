@@ -91,7 +91,7 @@ def aligned(e: Evidence) -> list[problems.Problem]:
 
 def aligned_runs(e: Evidence) -> xarray.Dataset:
     """MIN on them."""
-    (policy,) = e.reading.apply([policies.MIN()])
+    (policy,) = e.interpretation.apply([policies.MIN()])
     return min_runs(e.once(aligned), 4000, 2 * e.runs, e.seed, policy)
 
 
@@ -104,7 +104,7 @@ def favourable(e: Evidence) -> list[problems.Problem]:
 
 def favourable_runs(e: Evidence) -> xarray.Dataset:
     """MIN on them."""
-    (policy,) = e.reading.apply([policies.MIN()])
+    (policy,) = e.interpretation.apply([policies.MIN()])
     return min_runs(e.once(favourable), 4000, 10 * e.runs, e.seed, policy)
 
 

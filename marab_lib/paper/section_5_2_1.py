@@ -285,15 +285,15 @@ class Regrets:
 def _runs(e: Evidence) -> xarray.Dataset:
     """The four policies of figure 2, and UCB at its best C, at both horizons."""
     tuned = policies.UCB(TUNED_C, label="UCB tuned")
-    chosen = e.reading.apply([*figure_2_policies(e.reading.mv_lcb), tuned])
+    chosen = e.interpretation.apply([*figure_2_policies(e.interpretation.mv_lcb), tuned])
     return final_regrets(e.problems, chosen, e.horizons, e.runs, e.seed, e.threads)
 
 
 def regrets(e: Evidence) -> Regrets:
     """Of the four, with other settings of MaRaB and MV-LCB."""
     alphas = (0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8)  # as in notebook 07
-    extra = extra_policies((1e-6, 1.0, 1e3), alphas, [1, 2, 10], e.reading.mv_lcb)
-    extra, few = e.reading.apply(extra), max(3, e.runs // 3)
+    extra = extra_policies((1e-6, 1.0, 1e3), alphas, [1, 2, 10], e.interpretation.mv_lcb)
+    extra, few = e.interpretation.apply(extra), max(3, e.runs // 3)
     settings = final_regrets(e.problems, extra, e.horizons[:1], few, e.seed, e.threads)
     return Regrets(e.once(_runs).sel(policy=list(NAMES)), e.problems, settings)
 

@@ -312,8 +312,8 @@ class Rewards:
 def rewards(e: Evidence) -> Rewards:
     """Of the policies of figure 3."""
     groups = {
-        title: e.reading.apply(listed)
-        for title, listed in figure_3_policies(e.reading.mv_lcb).items()
+        title: e.interpretation.apply(listed)
+        for title, listed in figure_3_policies(e.interpretation.mv_lcb).items()
     }
     horizon = e.horizons[0]
     summary = by_chunks(

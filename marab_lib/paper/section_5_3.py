@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-_READINGS = ("optimistic", "pessimistic", "printed")  # of MV-LCB
+_INTERPRETATIONS = ("optimistic", "pessimistic", "printed")  # of MV-LCB
 
 
 def figure_4_policies() -> list[policies.Policy]:
@@ -50,7 +50,7 @@ def figure_4_policies() -> list[policies.Policy]:
     rhos = (1, 2, 5, 10)
     return [
         *(policies.UCB(C) for C in (1e-6, 1e-3, 1.0, 10.0, 1e3)),
-        *(policies.MVLCB(rho, bonus=bonus) for bonus in _READINGS for rho in rhos),
+        *(policies.MVLCB(rho, bonus=bonus) for bonus in _INTERPRETATIONS for rho in rhos),
         *(policies.ExpExp(rho) for rho in rhos),
         *(policies.MaRaB(alpha, C) for alpha in (0.001, 0.1) for C in (1e-6, 1e3)),
         policies.MIN(),
@@ -186,7 +186,7 @@ class Energy:
         resamples: int = 2000,
         seed: int = 0,
     ) -> None:
-        _validate.choice("mv_lcb", mv_lcb, _READINGS)
+        _validate.choice("mv_lcb", mv_lcb, _INTERPRETATIONS)
         resamples = _validate.whole("resamples", resamples, 1)
         names = _compared(result, mv_lcb)
         runs = result.sizes["run"]
@@ -238,12 +238,12 @@ class Energy:
 
 def energy(e: Evidence) -> Energy:
     """Of the policies of figure 4."""
-    listed = e.reading.apply(figure_4_policies())
+    listed = e.interpretation.apply(figure_4_policies())
     result = simulate(
         battery.problem(), listed, e.horizons[0], 20 * e.runs, e.seed,
         record=("rewards", "arms"), checkpoints=50,
     )  # fmt: skip
-    return Energy(result, mv_lcb=e.reading.mv_lcb)
+    return Energy(result, mv_lcb=e.interpretation.mv_lcb)
 
 
 @claim("5.3 UCB least", "Section 5.3", "UCB at its best C has the least regret.")

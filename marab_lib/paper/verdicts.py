@@ -1,36 +1,172 @@
-"""The README's table of verdicts, made from ``data/verdicts.csv``.
+"""What of the paper holds: the verdict of every claim, and the README's table of them.
 
-Notebook 10 computes the verdicts and checks that the file has the same; a test checks that the
-README has the table that the file gives. So neither can be stale without a failure.
+The table is made from ``data/verdicts.csv``. Notebook 10 computes the verdicts and checks that the
+file has the same; a test checks that the README has the table that the file gives. So neither can
+be stale without a failure.
 ``python -m marab_lib.paper.verdicts`` makes both anew.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..work.files import replace_when_done
-from . import data
-from .claims import count_verdicts, judge
-from .evidence import Evidence
-from .rules import Verdict
+from . import (
+    data,
+    section_2,
+    section_3,
+    section_4,
+    section_5_1,
+    section_5_2_1,
+    section_5_2_2,
+    section_5_3,
+)
+from .evidence import INTERPRETATIONS, Evidence, Interpretation
+from .rules import Claim, Finding, Verdict
 
 if TYPE_CHECKING:
     import pandas
 
 
 __all__ = [
+    "CLAIMS",
     "README",
+    "count_verdicts",
+    "findings",
+    "judge",
     "readme_table",
     "save_verdicts",
     "saved_verdicts",
     "update_readme",
+    "verdicts_by_interpretation",
 ]
+
+CLAIMS = tuple(
+    claim
+    for section in (
+        section_2, section_3, section_4, section_5_1, section_5_2_1, section_5_2_2, section_5_3
+    )
+    for claim in vars(section).values()  # in the order in which they are defined
+    if isinstance(claim, Claim)
+)  # fmt: skip
+
+
+def _in_words(finding: Finding) -> str:
+    setting = f" ({finding.key})" if finding.key else ""
+    return f"{finding.text}{setting}: {finding.estimate}, asked for {finding.rule}"
+
+
+def judge(evidence: Evidence, claims: Iterable[Claim] = CLAIMS) -> pandas.DataFrame:
+    """Every claim with its numbers and its verdict.
+
+    Returns
+    -------
+    DataFrame
+        A row a claim, by key: place, claim, statistic, ours, holds if, printed, verdict, decides.
+        Where a claim has several findings, they follow each other; the last column has the first
+        that is not for the claim.
+    """
+    import pandas
+
+    rows = []
+    for claim in claims:
+        found = claim.found(evidence)
+        rows.append(
+            {
+                "key": claim.key,
+                "place": claim.place,
+                "claim": claim.text,
+                "statistic": "; ".join(f.text for f in found) or claim.reason,
+                "ours": "; ".join(str(f.estimate) for f in found),
+                "holds if": "; ".join(str(f.rule) for f in found),
+                "printed": claim.printed,
+                "verdict": str(claim.verdict(evidence)),
+                "decides": next((_in_words(f) for f in found if f.side < 1), ""),
+            }
+        )
+    return pandas.DataFrame(rows).set_index("key")
+
+
+_ANSWERS = {1: "for", 0: "open", -1: "against"}
+
+
+def findings(evidence: Evidence, claims: Iterable[Claim] = CLAIMS) -> pandas.DataFrame:
+    """Every number that a claim is judged by, in a row of its own.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by the claim's key: claim, finding (what is measured), setting (what tells it from
+        others of its kind), ours (with its 95 % interval), holds if, printed, finding is (for,
+        open, against), verdict (of the claim). Claim and verdict stand in its first row only.
+    """
+    import pandas
+
+    rows = []
+    for claim in claims:
+        found, verdict = claim.found(evidence), str(claim.verdict(evidence))
+        first = {"claim": claim.text, "printed": claim.printed, "verdict": verdict}
+        if not found:
+            rows.append({"key": claim.key, **first, "finding": claim.reason})
+        for f in found:
+            rows.append({
+                "key": claim.key, **first, "finding": f.text, "setting": f.key,
+                "ours": str(f.estimate), "holds if": str(f.rule), "finding is": _ANSWERS[f.side],
+            })  # fmt: skip
+            first = {}
+    columns = "claim", "finding", "setting", "ours", "holds if", "finding is", "printed", "verdict"
+    return pandas.DataFrame(rows).set_index("key").reindex(columns=list(columns)).fillna("")
+
+
+def verdicts_by_interpretation(
+    interpretations: Iterable[Interpretation] = INTERPRETATIONS,
+    claims: Iterable[Claim] = CLAIMS,
+    **size: int,
+) -> pandas.DataFrame:
+    """The verdict of every claim under each interpretation: a row a claim.
+
+    A claim of a section that an interpretation cannot change keeps the first one's verdict.
+
+    Parameters
+    ----------
+    interpretations : sequence of Interpretation
+        The first is the base.
+    claims : sequence of Claim
+    **size
+        For `Evidence`: n_problems, runs, seed, threads.
+    """
+    import pandas
+
+    claims = list(claims)
+    columns: dict[str, list[str]] = {}
+    base: list[str] = []
+    for interpretation in interpretations:
+        evidence = Evidence(interpretation, **size)
+        column = [
+            str(claim.verdict(evidence))
+            if not base or claim.key.startswith(interpretation.sections)
+            else before
+            for claim, before in zip(claims, base or claims, strict=True)
+        ]
+        base = base or column
+        columns[interpretation.name] = column
+    return pandas.DataFrame(columns, index=pandas.Index([c.key for c in claims], name="key"))
+
+
+def count_verdicts(judged: pandas.DataFrame) -> pandas.DataFrame:
+    """How many claims of each section got each verdict: a row a section, a column a verdict."""
+    import pandas
+
+    section = judged.index.str.split(" ").str[0]
+    counts = pandas.crosstab(section, judged["verdict"].values, rownames=["section"])
+    return counts.reindex(columns=[str(v) for v in Verdict], fill_value=0).rename_axis(columns=None)
+
 
 README = data.project() / "README.md"
 _START, _END = "<!-- verdicts: made by marab_lib.paper.verdicts -->", "<!-- end of verdicts -->"
 _VERDICTS = "verdicts.csv"
-_SECTIONS = {  # what the section is about, and the notebooks that show it
+_ABOUT = {  # what the section is about, and the notebooks that show it
     "2.1": ("ε-greedy, UCB, KL-UCB; theoretical and empirical regret", "10"),
     "2.2": ("CVaR and mean-variance; MV-LCB and ExpExp", "10"),
     "3": ("the CVaR estimate, MaRaB's rule and its two phases", "05"),
@@ -50,7 +186,7 @@ def saved_verdicts() -> pandas.DataFrame:
 
 
 def save_verdicts(judged: pandas.DataFrame) -> None:
-    """Write the verdicts of `claims.judge` to ``data/verdicts.csv``."""
+    """Write the verdicts of `judge` to ``data/verdicts.csv``."""
     with replace_when_done(data.folder() / _VERDICTS) as part:
         judged[["claim", "verdict", "decides"]].to_csv(part)
 
@@ -62,7 +198,7 @@ def readme_table(verdicts: pandas.DataFrame) -> str:
     names = {path.name[:2]: path.name for path in notebooks.glob("[0-9][0-9]_*.ipynb")}
     lines = ["| Section | About | Notebooks | " + " | ".join(counts.columns) + " |"]
     lines.append("|---|---|---|" + "---|" * len(counts.columns))
-    for section, (about, numbers) in _SECTIONS.items():
+    for section, (about, numbers) in _ABOUT.items():
         links = ", ".join(f"[{n}](notebooks/{names[n]})" for n in numbers.split())
         row = " | ".join(str(n) if n else "" for n in counts.loc[section])
         lines.append(f"| {section} | {about} | {links} | {row} |")

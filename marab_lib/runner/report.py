@@ -29,8 +29,7 @@ import nbformat
 import pandas
 from papermill.exceptions import strip_color
 
-from ..paper.claims import count_verdicts
-from ..paper.verdicts import saved_verdicts
+from ..paper.verdicts import count_verdicts, saved_verdicts
 from ..work.files import below, replace_folder_when_done
 from .find import FOLDER, Notebook, Parameter, find, read
 from .outputs import read_table

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from marab_lib.paper import claims, section_5_2_1
+from marab_lib.paper import section_5_2_1, verdicts
 from marab_lib.paper.evidence import Evidence
 from marab_lib.paper.rules import Finding, Verdict
 from marab_lib.statistics import Estimate
@@ -91,7 +91,7 @@ def evidence() -> Evidence:
 
 @pytest.fixture(scope="module")
 def found(evidence) -> dict[str, list[Finding]]:
-    return {claim.key: claim.found(evidence) for claim in claims.CLAIMS}
+    return {claim.key: claim.found(evidence) for claim in verdicts.CLAIMS}
 
 
 def test_every_claim_asks_what_the_table_says(evidence, found):
@@ -120,13 +120,13 @@ def sides(rule: str, step: float) -> dict[float, bool]:
 def test_verdicts_change_at_the_limits_that_are_shown(evidence, found):
     """A claim with one finding at a time, of an invented number on either side of its limit."""
     tried = 0
-    for claim in claims.CLAIMS:
+    for claim in verdicts.CLAIMS:
         for finding in found[claim.key]:
             for number, meets in sides(str(finding.rule), step=1e-3).items():
                 invented = [replace(finding, estimate=Estimate.exact(number))]
                 alone = replace(claim, findings=lambda e, invented=invented: invented)
                 expected = Verdict.HOLDS if meets else Verdict.FAILS
-                judged = claims.judge(evidence, [alone])
+                judged = verdicts.judge(evidence, [alone])
                 assert judged["verdict"].tolist() == [str(expected)], (claim.key, number)
                 tried += 1
     assert tried > 200

@@ -1,13 +1,13 @@
-"""The README's table is that of the saved verdicts, and these are of today's claims."""
+"""The README's table is that of the saved verdicts, and these are of today's verdicts."""
 
 from __future__ import annotations
 
 import pandas as pd
 import pytest
 
-from marab_lib.paper import claims, verdicts
+from marab_lib.paper import verdicts
 from marab_lib.paper.evidence import Evidence
-from marab_lib.paper.rules import Verdict
+from marab_lib.paper.rules import Claim, Verdict
 from marab_lib.paper.verdicts import (
     _END,
     _START,
@@ -25,8 +25,8 @@ def test_the_readme_is_not_stale():
 
 def test_the_saved_verdicts_are_of_todays_claims():
     saved = saved_verdicts()
-    assert saved.index.tolist() == [claim.key for claim in claims.CLAIMS]
-    assert saved["claim"].tolist() == [claim.text for claim in claims.CLAIMS]
+    assert saved.index.tolist() == [claim.key for claim in verdicts.CLAIMS]
+    assert saved["claim"].tolist() == [claim.text for claim in verdicts.CLAIMS]
     assert set(saved["verdict"]) <= {str(verdict) for verdict in Verdict}
 
 
@@ -53,15 +53,15 @@ def test_counts():
     judged = pd.DataFrame(
         {"verdict": ["holds", "does not hold", "holds"]}, index=["2.1 a", "2.1 b", "3 c"]
     )
-    counts = claims.count_verdicts(judged)
+    counts = verdicts.count_verdicts(judged)
     assert counts.loc["2.1"].tolist() == [1, 0, 1, 0]
     assert counts.loc["3"].tolist() == [1, 0, 0, 0]
 
 
 def test_claims_are_well_formed():
-    keys = [claim.key for claim in claims.CLAIMS]
+    keys = [claim.key for claim in verdicts.CLAIMS]
     assert len(keys) == len(set(keys)) >= 40
-    for claim in claims.CLAIMS:
+    for claim in verdicts.CLAIMS:
         assert claim.place
         assert claim.text
         assert (claim.findings is None) == bool(claim.reason)
@@ -74,20 +74,20 @@ def test_judge_tells_each_verdict_from_made_up_evidence():
 
     def claim(key, *values):
         found = [Finding("x", Estimate.exact(v), Above(0)) for v in values]
-        return claims.Claim(key, "here", "text", lambda e: found)
+        return Claim(key, "here", "text", lambda e: found)
 
     listed = [
         claim("a", 1.0),
         claim("b", 1.0, -1.0),
         claim("c", -1.0),
-        claims.Claim("d", "here", "text", reason="not given"),
+        Claim("d", "here", "text", reason="not given"),
     ]
     evidence = Evidence()
-    judged = claims.judge(evidence, listed)
+    judged = verdicts.judge(evidence, listed)
     assert judged["verdict"].tolist() == [str(v) for v in Verdict]
     assert judged.loc["d", "statistic"] == "not given"
     assert judged["decides"].tolist() == ["", "x: -1, asked for > 0", "x: -1, asked for > 0", ""]
-    found = claims.findings(evidence, listed)
+    found = verdicts.findings(evidence, listed)
     assert found.index.tolist() == ["a", "b", "b", "c", "d"]
     assert found["finding is"].tolist() == ["for", "for", "against", "against", ""]
     assert found["verdict"].tolist()[2] == ""  # claim and verdict stand in the first row
@@ -96,24 +96,24 @@ def test_judge_tells_each_verdict_from_made_up_evidence():
 
 def test_findings_are_made_once_from_each_evidence():
     made = []
-    claim = claims.Claim("a", "here", "text", lambda e: made.append(e) or [])
+    claim = Claim("a", "here", "text", lambda e: made.append(e) or [])
     one, other = Evidence(), Evidence()
     assert [claim.found(e) for e in (one, one, other)] == [[], [], []]
     assert made == [one, other]
 
 
 @pytest.mark.parametrize("sections", [("x",), ("3",)])
-def test_a_reading_changes_only_its_sections(sections):
-    from marab_lib.paper.evidence import Reading
+def test_an_interpretation_changes_only_its_sections(sections):
+    from marab_lib.paper.evidence import Interpretation
     from marab_lib.paper.rules import Above, Finding
     from marab_lib.statistics import Estimate
 
     def find(evidence):
-        value = 1.0 if evidence.reading.name == "base" else -1.0
+        value = 1.0 if evidence.interpretation.name == "base" else -1.0
         return [Finding("x", Estimate.exact(value), Above(0))]
 
-    listed = [claims.Claim("3 a", "here", "text", find), claims.Claim("5.2 b", "here", "t", find)]
-    readings = [Reading("base"), Reading("other", sections=sections)]
-    table = claims.verdicts_by_reading(readings, listed)
+    listed = [Claim("3 a", "here", "text", find), Claim("5.2 b", "here", "t", find)]
+    interpretations = [Interpretation("base"), Interpretation("other", sections=sections)]
+    table = verdicts.verdicts_by_interpretation(interpretations, listed)
     changed = "does not hold" if sections == ("3",) else "holds"
     assert table["other"].tolist() == [changed, "holds"]

@@ -180,7 +180,7 @@ def reward_panels(
     band : DataArray (quantile, policy, problem, rank)
         Two ends.
     groups : mapping from title to policies
-        As `section_5_2.figure_3_policies` gives it; the first parameter of each tells them apart.
+        As `section_5_2_2.figure_3_policies` gives it; the first parameter of each tells them apart.
     names : sequence of str
         For the problems.
     """

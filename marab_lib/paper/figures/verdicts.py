@@ -18,7 +18,7 @@ _LOOK = {  # colour and hatch, so that the parts are told apart without colour
 
 
 def verdict_bars(axes: Axes, counts: pandas.DataFrame) -> Axes:
-    """A bar a section, its parts the verdicts; `counts` as `claims.count_verdicts` gives it."""
+    """A bar a section, its parts the verdicts; `counts` as `verdicts.count_verdicts` gives it."""
     start = pandas.Series(0, index=counts.index)
     for verdict, (color, hatch) in _LOOK.items():
         part = counts[verdict]
