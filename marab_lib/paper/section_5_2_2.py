@@ -46,6 +46,7 @@ __all__ = [
 ]
 
 LEVELS = (0.01, 0.05, 0.1, 0.15, 0.2)  # of the quantile values v_alpha
+RIVAL = policies.ExpExp(2.0).name
 WORST = 0.05  # the share of the rewards that count as the worst
 
 
@@ -193,7 +194,7 @@ def origin_table(origin: xarray.DataArray) -> pandas.DataFrame:
 
 
 def tail_differences(
-    ordered: xarray.DataArray, group: Sequence[Policy], other: str = "ExpExp(rho=2)"
+    ordered: xarray.DataArray, group: Sequence[Policy], other: str = RIVAL
 ) -> pandas.DataFrame:
     """Quantile values v_alpha of some policies minus those of another, paired by run.
 
