@@ -26,12 +26,8 @@ PART = re.compile(rf"^\(|^({_TITLE})(\(|$)|\b({_PARAMETER})=")  # of a name
 NAME = re.compile(rf"\b({_TITLE})\(({_PARAMETER})=")
 
 
-NOT_YET = {"claims.py", "section_5_1.py", "section_5_2.py", "section_5_3.py"}  # of the paper
-
-
 def files() -> list[Path]:
-    every = [*(ROOT / "marab_lib").rglob("*.py"), *(ROOT / "notebooks").glob("*.ipynb")]
-    return sorted(p for p in every if p.parent.name != "paper" or p.name not in NOT_YET)
+    return sorted([*(ROOT / "marab_lib").rglob("*.py"), *(ROOT / "notebooks").glob("*.ipynb")])
 
 
 def code(path: Path) -> str:

@@ -1,9 +1,9 @@
-"""Which reading of section 5.2 gives the printed figure 2 (a): a search over generators and rules.
+"""Which interpretation of section 5.2 gives the printed figure 2 (a): a search.
 
 The paper leaves open how its problems are drawn and some details of its policies. A *generator* is
 one set of options of `problems.artificial`, a *rule* one set of options of a policy; together they
-are a reading. Each gives a curve, the sorted regrets of 1,000 problems, and the distance of two
-such curves is the mean of their differences (the 1-Wasserstein distance of the regrets).
+are an interpretation. Each gives a curve, the sorted regrets of 1,000 problems, and the distance
+of two such curves is the mean of their differences (the 1-Wasserstein distance of the regrets).
 
 ``python -m marab_lib.paper.interpretations`` makes ``data/readings.csv`` again.
 """
@@ -214,7 +214,7 @@ def sorted_curves(
 
 
 def compare(curves: np.ndarray, printed: np.ndarray) -> dict[str, float]:
-    """Distance of a reading from a printed curve, with the Monte-Carlo floor beside it.
+    """Distance of an interpretation from a printed curve, with the Monte-Carlo floor beside it.
 
     Parameters
     ----------
@@ -296,8 +296,8 @@ def screen(n_problems: int, seed: int, threads: int | None = None) -> pandas.Dat
     Returns
     -------
     DataFrame
-        A row a reading: stage, curve, generator, rule, problems, runs, repetitions, seed and what
-        `compare` gives.
+        By interpretation: stage, curve, generator, rule, problems, runs, repetitions, seed and
+        what `compare` gives.
     """
     every = [(curve, rule) for curve in CURVES for rule in rules()[curve]]
     chosen = [(generator, every) for generator in generators()]
@@ -371,7 +371,7 @@ def confirm(
     runs: int = 1,
     threads: int | None = None,
 ) -> pandas.DataFrame:
-    """The chosen readings at full scale, with repetitions and a verdict.
+    """The chosen interpretations at full scale, with repetitions and a verdict.
 
     Parameters
     ----------
@@ -411,11 +411,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
 
     first = screen(given.screen_problems, given.seed, given.threads)
-    print("screened:", len(first), "readings", flush=True)
+    print("screened:", len(first), "interpretations", flush=True)
     chosen = finalists(first)
     later = given.seed + 1000  # seeds that the screening has not seen
     second = confirm(chosen, given.problems, given.repetitions, later, threads=given.threads)
-    print("confirmed:", len(second), "readings", flush=True)
+    print("confirmed:", len(second), "interpretations", flush=True)
     averaged = [
         confirm(chosen[:2], max(2, given.problems // 8), 2, later + 500, runs=runs,
                 threads=given.threads).assign(stage="runs")

@@ -277,10 +277,14 @@ class Claim:
 
 
 def claim(
-    key: str, place: str, text: str, printed: str = ""
+    key: str, place: str = "", printed: str = ""
 ) -> Callable[[Callable[[Evidence], Iterator[Finding]]], Claim]:
-    """Make a `Claim` of the function below it, which yields the findings."""
-    return lambda findings: Claim(key, place, text, findings, printed)
+    """Make a `Claim` of the function below it: its docstring is the text, it yields the findings.
+
+    The place is the section that the key begins with, unless said otherwise.
+    """
+    place = place or f"Section {key.split()[0]}"
+    return lambda find: Claim(key, place, " ".join(find.__doc__.split()), find, printed)
 
 
 def unchecked(key: str, place: str, text: str, reason: str) -> Claim:

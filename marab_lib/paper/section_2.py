@@ -46,22 +46,21 @@ def _growth(e: Evidence, policy: str) -> tuple[str, Estimate]:
     return "exponent of the regret in t, over the last doubling", exponent
 
 
-@claim(
-    "2.1 eps-greedy linear",
-    "Section 2.1",
-    "Epsilon-greedy with a constant epsilon suffers a regret that grows linearly.",
-)
+@claim("2.1 eps-greedy linear")
 def eps_greedy_linear(e: Evidence) -> Iterator[Finding]:
+    """Epsilon-greedy with a constant epsilon suffers a regret that grows linearly."""
     yield Finding(*_growth(e, "eps-greedy"), Above(0.75))
 
 
-@claim("2.1 UCB logarithmic", "Section 2.1", "The regret of UCB grows logarithmically.")
+@claim("2.1 UCB logarithmic")
 def ucb_logarithmic(e: Evidence) -> Iterator[Finding]:
+    """The regret of UCB grows logarithmically."""
     yield Finding(*_growth(e, "UCB"), Below(ROOT))
 
 
-@claim("2.1 KL-UCB logarithmic", "Section 2.1", "The regret of KL-UCB grows logarithmically.")
+@claim("2.1 KL-UCB logarithmic")
 def kl_ucb_logarithmic(e: Evidence) -> Iterator[Finding]:
+    """The regret of KL-UCB grows logarithmically."""
     yield Finding(*_growth(e, "KL-UCB"), Below(ROOT))
 
 
@@ -81,8 +80,9 @@ def lai_robbins_constant(means: Sequence[float]) -> float:
     return float(((best - worse) / divergence).sum())
 
 
-@claim("2.1 KL-UCB optimal", "Section 2.1", "KL-UCB reaches the optimal rate.")
+@claim("2.1 KL-UCB optimal")
 def kl_ucb_optimal(e: Evidence) -> Iterator[Finding]:
+    """KL-UCB reaches the optimal rate."""
     least = 4 * np.log(2) * lai_robbins_constant(e.once(bernoulli)["mean"].values[0])
     ratio = Estimate.bootstrap(  # over the last four doublings
         lambda x: (x[-1] - x[-5]).mean(-1) / least, _curve(e, "KL-UCB")
@@ -91,18 +91,16 @@ def kl_ucb_optimal(e: Evidence) -> Iterator[Finding]:
     yield Finding(text, ratio, Between(0.5, 2.0))
 
 
-@claim("2.1 KL-UCB over UCB", "Section 2.1", "KL-UCB improves on UCB.")
+@claim("2.1 KL-UCB over UCB")
 def kl_ucb_over_ucb(e: Evidence) -> Iterator[Finding]:
+    """KL-UCB improves on UCB."""
     extra = Estimate.mean((_curve(e, "UCB") - _curve(e, "KL-UCB"))[-1])
     yield Finding("regret of UCB minus that of KL-UCB, paired", extra, Above(0))
 
 
-@claim(
-    "2.1 regrets apart",
-    "Section 2.1",
-    "Theoretical and empirical regret differ by no more than the order of log t.",
-)
+@claim("2.1 regrets apart")
 def regrets_apart(e: Evidence) -> Iterator[Finding]:
+    """Theoretical and empirical regret differ by no more than the order of log t."""
     horizon = e.horizons[1]
     result = simulate(
         e.problems[:50], policies.UCB(), horizon, 10, e.seed, checkpoints=[horizon // 16, horizon]
@@ -115,12 +113,9 @@ def regrets_apart(e: Evidence) -> Iterator[Finding]:
     yield Finding("exponent in t of the spread of the difference", exponent, Below(0.25))
 
 
-@claim(
-    "2.2 CVaR to max-min",
-    "Section 2.2",
-    "As alpha goes to 0, maximising the CVaR becomes the max-min choice.",
-)
+@claim("2.2 CVaR to max-min")
 def cvar_to_maxmin(e: Evidence) -> Iterator[Finding]:
+    """As alpha goes to 0, maximising the CVaR becomes the max-min choice."""
     for alpha, rule in ((1e-4, Above(0.5)), (1e-8, Above(0.9))):
         agree = [p.cvars(alpha).argmax() == p.essential_infima.argmax() for p in e.problems]
         text = f"share of problems where CVaR at {alpha:g} and max-min choose one arm"
@@ -135,12 +130,9 @@ mv_lcb_rate = unchecked(
 )
 
 
-@claim(
-    "2.2 ExpExp rate",
-    "Section 2.2",
-    "ExpExp's mean-variance regret per pull falls at least like T^(-1/3).",
-)
+@claim("2.2 ExpExp rate")
 def exp_exp_rate(e: Evidence) -> Iterator[Finding]:
+    """ExpExp's mean-variance regret per pull falls at least like T^(-1/3)."""
     policy, listed, horizons = policies.ExpExp(1.0), e.problems[:20], (4000, 64_000)
     rates = []
     for horizon in horizons:

@@ -101,18 +101,15 @@ def _error_exponent(e: Evidence) -> tuple[str, Estimate]:
     return "exponent in n of the estimate's error", error_exponent(squares, _SIZES)
 
 
-@claim("3 consistent", "Section 3, eq. 1", "The estimate of the CVaR is consistent.")
+@claim("3 consistent", "Section 3, eq. 1")
 def consistent(e: Evidence) -> Iterator[Finding]:
+    """The estimate of the CVaR is consistent."""
     yield Finding(*_error_exponent(e), Below(-0.25))
 
 
-@claim(
-    "3 error",
-    "Section 3",
-    "Its error goes to 0 'like sqrt(n)': read as 1/sqrt(n).",
-    printed="sqrt(n)",
-)
+@claim("3 error", printed="sqrt(n)")
 def error(e: Evidence) -> Iterator[Finding]:
+    """Its error goes to 0 'like sqrt(n)': read as 1/sqrt(n)."""
     yield Finding(*_error_exponent(e), Between(-0.55, -0.45))
 
 
@@ -128,12 +125,9 @@ def phase_one_exceptions(sample: np.ndarray, alpha: float | str | Fraction) -> E
     )
 
 
-@claim(
-    "3 first phase",
-    "Section 3",
-    "While n < 1/alpha the estimate is the smallest reward, and falls.",
-)
+@claim("3 first phase")
 def first_phase(e: Evidence) -> Iterator[Finding]:
+    """While n < 1/alpha the estimate is the smallest reward, and falls."""
     exceptions = phase_one_exceptions(e.once(sample)[:, :200], 0.01)
     yield Finding("exceptions in 1,000 samples", exceptions, Below(0))
 
@@ -166,14 +160,16 @@ def _first_unlike_min(
     return first_differences(e.problems[:n_problems], least, marab, e.horizons[0], 10, e.seed)
 
 
-@claim("3 starts as MIN", "Section 3", "In the early iterations MaRaB behaves like MIN.")
+@claim("3 starts as MIN")
 def starts_as_min(e: Evidence) -> Iterator[Finding]:
+    """In the early iterations MaRaB behaves like MIN."""
     differ = Estimate.exact((_first_unlike_min(e, 5, 0.01, (0.0, 1e3)) <= 100).sum())
     yield Finding("runs that differ from MIN before step 1/alpha, of 100", differ, Below(0))
 
 
-@claim("3 becomes MIN", "Sections 1 and 3", "As alpha goes to 0, MaRaB becomes MIN.")
+@claim("3 becomes MIN", "Sections 1 and 3")
 def becomes_min(e: Evidence) -> Iterator[Finding]:
+    """As alpha goes to 0, MaRaB becomes MIN."""
     first = _first_unlike_min(e, 10, 1e-4, (1e-6, 1.0, 1e3))
     share = Estimate.proportion(first <= e.horizons[0])
     yield Finding("share of runs that ever differ from MIN", share, Below(0.02))
@@ -182,13 +178,10 @@ def becomes_min(e: Evidence) -> Iterator[Finding]:
 _FEW = 2  # pulls of an arm that was given up
 
 
-@claim(
-    "3 poor start",
-    "Section 3",
-    "An arm with poor first rewards has little chance to be tried again.",
-)
+@claim("3 poor start")
 def poor_start(e: Evidence) -> Iterator[Finding]:
-    """A first reward is poor below the median of the run's; the intervals are over problems."""
+    """An arm with poor first rewards has little chance to be tried again."""
+    # A first reward is poor below the median of the run's; the intervals are over problems.
     chosen = e.interpretation.apply([policies.MaRaB(0.2)])
     result = simulate(
         e.problems[:50], chosen, e.horizons[0], 10, e.seed, record=("rewards", "arms")
@@ -207,10 +200,9 @@ def poor_start(e: Evidence) -> Iterator[Finding]:
     yield Finding(text, Estimate.mean(shares - others), Above(0))
 
 
-@claim(
-    "3 no guarantee", "Section 3", "Nothing makes sure that every arm is visited infinitely often."
-)
+@claim("3 no guarantee")
 def no_guarantee(e: Evidence) -> Iterator[Finding]:
+    """Nothing makes sure that every arm is visited infinitely often."""
     chosen = e.interpretation.apply([policies.MaRaB(0.2)])
     early, late = (
         (simulate(e.problems[:20], chosen, T, 10, e.seed, checkpoints=1).pulls <= _FEW)

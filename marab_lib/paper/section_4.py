@@ -35,8 +35,9 @@ _EPS = (0.01, 0.02, 0.05, 0.1, 0.2)
 _EXCESS = "largest excess of the probability over the bound, exact"
 
 
-@claim("4 Lemma 4.1", "Lemma 4.1, eq. 4", "P(minimum of t rewards >= a + eps) <= exp(-t A eps).")
+@claim("4 Lemma 4.1", "Lemma 4.1, eq. 4")
 def lemma_4_1(e: Evidence) -> Iterator[Finding]:
+    """P(minimum of t rewards >= a + eps) <= exp(-t A eps)."""
     excess = [
         bounds.minimum_exceedance(law, t, eps) - bounds.lemma_4_1(law, t, eps)
         for law in (arms.Uniform(0.2, 0.9), arms.Beta(0.5, 1.0), *e.problems[0].arms[:5])
@@ -47,8 +48,9 @@ def lemma_4_1(e: Evidence) -> Iterator[Finding]:
     yield Finding(_EXCESS, Estimate.exact(np.max(excess)), Below(0))
 
 
-@claim("4 minimum faster", "After Lemma 4.1", "The minimum converges faster than the mean.")
+@claim("4 minimum faster", "After Lemma 4.1")
 def minimum_faster(e: Evidence) -> Iterator[Finding]:
+    """The minimum converges faster than the mean."""
     sizes = [50, 100, 200, 400, 800]
     law = arms.Uniform(0, 1)
     sample = np.stack([law.sample(max(sizes), e.seed, run=r) for r in range(400)])
@@ -64,8 +66,9 @@ def minimum_faster(e: Evidence) -> Iterator[Finding]:
         yield Finding(f"exponent in t of the {what}'s error", exponent, rule)
 
 
-@claim("4 Lemma 4.2", "Lemma 4.2, eq. 5", "P(some arm's minimum >= a_i + eps) <= K exp(-t A eps).")
+@claim("4 Lemma 4.2", "Lemma 4.2, eq. 5")
 def lemma_4_2(e: Evidence) -> Iterator[Finding]:
+    """P(some arm's minimum >= a_i + eps) <= K exp(-t A eps)."""
     excess = [
         bounds.lemma_4_2_exact(problem, t, eps) - bounds.lemma_4_2(problem, t, eps)
         for problem in e.once(aligned)[:10]
@@ -145,22 +148,15 @@ _ABOVE = "share of runs above the bound at delta = 0.05"
 _RATIO = "least ratio of bound to mean regret"
 
 
-@claim(
-    "4 Prop. 4.3, probability",
-    "Prop. 4.3, eq. 6",
-    "With probability 1 - delta the regret of MIN is below the bound.",
-    printed="at most delta",
-)
+@claim("4 Prop. 4.3, probability", "Prop. 4.3, eq. 6", printed="at most delta")
 def prop_4_3_probability(e: Evidence) -> Iterator[Finding]:
+    """With probability 1 - delta the regret of MIN is below the bound."""
     yield Finding(_ABOVE, violation_rate(e.once(aligned_runs), e.once(aligned), 0.05), Below(0.05))
 
 
-@claim(
-    "4 Prop. 4.3, expectation",
-    "Prop. 4.3, eq. 7",
-    "In expectation the regret of MIN is below the bound, for t large enough.",
-)
+@claim("4 Prop. 4.3, expectation", "Prop. 4.3, eq. 7")
 def prop_4_3_expectation(e: Evidence) -> Iterator[Finding]:
+    """In expectation the regret of MIN is below the bound, for t large enough."""
     yield Finding(_RATIO, bound_over_mean(e.once(aligned_runs), e.once(aligned)), Above(1))
 
 
@@ -178,42 +174,33 @@ def printed_condition_failures(problem: problems.Problem, least: int) -> Estimat
     return Estimate.exact(np.sum(np.asarray(limits) < problem.mean_gaps.sum()))
 
 
-@claim(
-    "4 Prop. 4.3, condition",
-    "Prop. 4.3",
-    "It is enough that t >= (K-1)/A times Delta_a,min / Delta_mu,max (as printed).",
-)
+@claim("4 Prop. 4.3, condition", "Prop. 4.3")
 def prop_4_3_condition(e: Evidence) -> Iterator[Finding]:
+    """It is enough that t >= (K-1)/A times Delta_a,min / Delta_mu,max (as printed)."""
     problem = problems.Problem(arms.Uniform([0.5, 0.499, 0.3], [0.9, 0.501, 0.6]))
     failures = printed_condition_failures(problem, least=problem.n_arms)
     yield Finding("steps at which the bound is below the regret, exact", failures, Below(0))
 
 
-@claim(
-    "4 MIN logarithmic",
-    "Sections 4 and 6",
-    "MIN achieves a regret that is at most logarithmic.",
-)
+@claim("4 MIN logarithmic", "Sections 4 and 6")
 def min_logarithmic(e: Evidence) -> Iterator[Finding]:
+    """MIN achieves a regret that is at most logarithmic."""
     text = "exponent of MIN's regret in t, over the last doubling"
     yield Finding(
         text, growth_exponent(e.once(aligned_runs).theoretical_regret.isel(policy=0)), Below(ROOT)
     )
 
 
-@claim(
-    "4 Prop. 4.4, probability",
-    "Prop. 4.4",
-    "With margins Delta_mu <= Delta_a the bound needs no ratio of margins.",
-    printed="at most delta",
-)
+@claim("4 Prop. 4.4, probability", "Prop. 4.4", printed="at most delta")
 def prop_4_4_probability(e: Evidence) -> Iterator[Finding]:
+    """With margins Delta_mu <= Delta_a the bound needs no ratio of margins."""
     share = violation_rate(e.once(favourable_runs), e.once(favourable), 0.05, bounds.prop_4_4)
     yield Finding(_ABOVE, share, Below(0.05))
 
 
-@claim("4 Prop. 4.4, expectation", "Prop. 4.4, eq. 13", "The same in expectation.")
+@claim("4 Prop. 4.4, expectation", "Prop. 4.4, eq. 13")
 def prop_4_4_expectation(e: Evidence) -> Iterator[Finding]:
+    """The same in expectation."""
     ratio = bound_over_mean(
         e.once(favourable_runs),
         e.once(favourable),
@@ -223,13 +210,11 @@ def prop_4_4_expectation(e: Evidence) -> Iterator[Finding]:
     yield Finding(_RATIO, ratio, Above(1))
 
 
-@claim(
-    "4 MIN over UCB",
-    "Discussion of section 4",
-    "MIN may do better than UCB if the mean margins are small and A is not (tested at A near "
-    "1; notebook 04 has cases against it at A <= 0.5).",
-)
+@claim("4 MIN over UCB", "Discussion of section 4")
 def min_over_ucb(e: Evidence) -> Iterator[Finding]:
+    """MIN may do better than UCB if the mean margins are small and A is not (tested at A near 1;
+    notebook 04 has cases against it at A <= 0.5).
+    """
     for delta in (0.01, 0.1):
         problem = problems.proof_of_concept(delta_max=delta, r_max=0.499 - delta)
         for C in (0.1, 2**0.5):
@@ -240,12 +225,9 @@ def min_over_ucb(e: Evidence) -> Iterator[Finding]:
             yield Finding(text, Estimate.mean(ucb - least), Above(0))
 
 
-@claim(
-    "4 conflict",
-    "Discussion of section 4",
-    "Where some mean margin exceeds the minimum margin, safety and regret probably conflict.",
-)
+@claim("4 conflict", "Discussion of section 4")
 def conflict(e: Evidence) -> Iterator[Finding]:
+    """Where some mean margin exceeds the minimum margin, safety and regret probably conflict."""
     apart = [problems.Problem(arms.Uniform([0.3, 0.0], [0.5, 1.0]))]
     steep = [p for p in e.once(aligned) if (p.mean_gaps > p.minimum_gaps).any()]
     for listed, where in (

@@ -101,21 +101,16 @@ def found_by(result: xarray.Dataset, step: int, best_arm: int = 0) -> Estimate:
     return Estimate.proportion(last.values <= step)
 
 
-@claim(
-    "5.1 MIN finds",
-    "Section 5.1 and figure 1",
-    "MIN has found the best arm after 50 iterations.",
-    printed="50 iterations",
-)
+@claim("5.1 MIN finds", "Section 5.1 and figure 1", printed="50 iterations")
 def min_finds(e: Evidence) -> Iterator[Finding]:
+    """MIN has found the best arm after 50 iterations."""
     text = "share of runs that play only the best arm after 50"
     yield Finding(text, found_by(e.once(min_pulls), 50), Above(1 - MARGIN))
 
 
-@claim(
-    "5.1 MIN constant", "Section 5.1 and figure 1", "From then on the regret of MIN is constant."
-)
+@claim("5.1 MIN constant", "Section 5.1 and figure 1")
 def min_constant(e: Evidence) -> Iterator[Finding]:
+    """From then on the regret of MIN is constant."""
     curve = e.once(printed_runs).theoretical_regret.sel(policy="MIN").isel(problem=0)
     growth = Estimate.bootstrap(
         lambda final, early: 1 - early.mean(-1) / final.mean(-1),
@@ -125,12 +120,9 @@ def min_constant(e: Evidence) -> Iterator[Finding]:
     yield Finding("growth after step 50, as a share of the final regret", growth, Below(MARGIN))
 
 
-@claim(
-    "5.1 UCB logarithmic",
-    "Caption of figure 1",
-    "With a well-tuned C, UCB's regret grows logarithmically.",
-)
+@claim("5.1 UCB logarithmic", "Caption of figure 1")
 def ucb_logarithmic(e: Evidence) -> Iterator[Finding]:
+    """With a well-tuned C, UCB's regret grows logarithmically."""
     for C in (1e-3, 1e-6):
         (name,) = names_of(e.once(printed_runs), "UCB", C=C)
         exponent = growth_exponent(e.once(printed_runs).theoretical_regret.sel(policy=name))
@@ -138,13 +130,9 @@ def ucb_logarithmic(e: Evidence) -> Iterator[Finding]:
         yield Finding(text, exponent, Below(ROOT))
 
 
-@claim(
-    "5.1 UCB far behind",
-    "Section 5.1",
-    "UCB is disappointing beside MIN.",
-    printed="about 25",
-)
+@claim("5.1 UCB far behind", printed="about 25")
 def ucb_far_behind(e: Evidence) -> Iterator[Finding]:
+    """UCB is disappointing beside MIN."""
     ratio = Estimate.bootstrap(
         lambda ucb, least: ucb.mean(-1).min() / least.mean(-1),
         _final(e.once(printed_runs), names_of(e.once(printed_runs), "UCB")),
@@ -153,12 +141,9 @@ def ucb_far_behind(e: Evidence) -> Iterator[Finding]:
     yield Finding("regret of UCB at its best C over MIN's", ratio, Above(2))
 
 
-@claim(
-    "5.1 MaRaB close",
-    "Section 5.1 and figure 1 (b)",
-    "MaRaB is close to MIN for all printed C and alpha.",
-)
+@claim("5.1 MaRaB close", "Section 5.1 and figure 1 (b)")
 def marab_close(e: Evidence) -> Iterator[Finding]:
+    """MaRaB is close to MIN for all printed C and alpha."""
     for alpha in (0.001, 0.01, 0.1):
         gap = Estimate.bootstrap(
             lambda marab, least: abs(marab.mean(-1) - least.mean(-1)).max() / least.mean(-1),
@@ -178,12 +163,9 @@ def sensitivity_to_c(result: xarray.Dataset, names: Sequence[str]) -> Estimate:
     )
 
 
-@claim(
-    "5.1 sensitivity low",
-    "Section 5.1",
-    "The sensitivity to C increases only slightly for alpha above 20 %.",
-)
+@claim("5.1 sensitivity low")
 def sensitivity_low(e: Evidence) -> Iterator[Finding]:
+    """The sensitivity to C increases only slightly for alpha above 20 %."""
     ratio = sensitivity_to_c(
         e.once(printed_runs), names_of(e.once(printed_runs), "MaRaB", alpha=0.3)
     )

@@ -16,6 +16,7 @@ from ..problems import Problem
 from ..simulation.result import join_policies
 from ..simulation.run import simulate
 from ..statistics import LEVEL
+from .evidence import Evidence
 from .rules import (
     MARGIN,
     Above,
@@ -32,8 +33,6 @@ from .rules import (
 if TYPE_CHECKING:
     import pandas
     import xarray
-
-    from .evidence import Evidence
 
 
 __all__ = [
@@ -323,8 +322,9 @@ def _ucb_best(r: Regrets, t: int) -> Finding:
     return r.finding(f"UCB best at {t}", "least mean regret of the others - UCB's", lead, Above(0))
 
 
-@claim("5.2.1 UCB best", "Section 5.2.1", "With a well-tuned C, UCB has the least regret.")
+@claim("5.2.1 UCB best")
 def ucb_best(e: Evidence) -> Iterator[Finding]:
+    """With a well-tuned C, UCB has the least regret."""
     yield from _against_ucb(e, _at_both(_ucb_best))
 
 
@@ -332,8 +332,9 @@ def _extra(r: Regrets, t: int) -> Finding:
     return r.finding(f"MaRaB - UCB at {t}", "extra mean regret", r.extra(t), Above(0))
 
 
-@claim("5.2.1 MaRaB extra", "Section 5.2.1", "MaRaB suffers more regret than UCB.")
+@claim("5.2.1 MaRaB extra")
 def marab_extra(e: Evidence) -> Iterator[Finding]:
+    """MaRaB suffers more regret than UCB."""
     yield from _against_ucb(e, _at_both(_extra))
 
 
@@ -349,16 +350,16 @@ def _extra_bounded(r: Regrets) -> list[Finding]:
     ]
 
 
-@claim(
-    "5.2.1 extra bounded",
-    "Section 5.2.1",
-    "The extra regret does not seem to grow with the horizon.",
-)
+@claim("5.2.1 extra bounded")
 def extra_bounded(e: Evidence) -> Iterator[Finding]:
+    """The extra regret does not seem to grow with the horizon."""
     yield from _against_ucb(e, _extra_bounded)
 
 
-def _falls_with_alpha(r: Regrets) -> Iterator[Finding]:
+@claim("5.2.1 extra falls with alpha")
+def extra_falls_with_alpha(e: Evidence) -> Iterator[Finding]:
+    """The extra regret decreases as alpha increases."""
+    r = e.once(regrets)
     means = r.means_of("MaRaB", C=1e-6)
     if len(means) > 1:
         text = "least fall of the mean from one alpha to the next"
@@ -368,15 +369,6 @@ def _falls_with_alpha(r: Regrets) -> Iterator[Finding]:
         yield r.finding("MaRaB, alpha from end to end", text, means[0] - means[-1], Above(0))
 
 
-@claim(
-    "5.2.1 extra falls with alpha",
-    "Section 5.2.1",
-    "The extra regret decreases as alpha increases.",
-)
-def extra_falls_with_alpha(e: Evidence) -> Iterator[Finding]:
-    yield from _falls_with_alpha(e.once(regrets))
-
-
 def _range(r: Regrets, key: str, means: np.ndarray) -> Iterator[Finding]:
     if len(means) > 1:
         span = np.ptp(means, axis=0) / r.uniform[r.horizons[0]]
@@ -384,13 +376,11 @@ def _range(r: Regrets, key: str, means: np.ndarray) -> Iterator[Finding]:
         yield r.finding(key, text, span, Below(r.margin))
 
 
-def _marab_any_c(r: Regrets) -> Iterator[Finding]:
-    return _range(r, "MaRaB any C", r.means_of("MaRaB", alpha=0.2))
-
-
-@claim("5.2.1 MaRaB any C", "Section 5.2.1", "MaRaB hardly depends on C.")
+@claim("5.2.1 MaRaB any C")
 def marab_any_c(e: Evidence) -> Iterator[Finding]:
-    yield from _marab_any_c(e.once(regrets))
+    """MaRaB hardly depends on C."""
+    r = e.once(regrets)
+    yield from _range(r, "MaRaB any C", r.means_of("MaRaB", alpha=0.2))
 
 
 def _mv_lcb_worst(r: Regrets, t: int) -> Finding:
@@ -399,18 +389,17 @@ def _mv_lcb_worst(r: Regrets, t: int) -> Finding:
     return r.finding(f"MV-LCB worst at {t}", text, excess, Above(0))
 
 
-@claim("5.2.1 MV-LCB worst", "Section 5.2.1", "MV-LCB has the largest regret of all.")
+@claim("5.2.1 MV-LCB worst")
 def mv_lcb_worst(e: Evidence) -> Iterator[Finding]:
+    """MV-LCB has the largest regret of all."""
     yield from _at_both(_mv_lcb_worst)(e.once(regrets))
 
 
-def _mv_lcb_any_rho(r: Regrets) -> Iterator[Finding]:
-    return _range(r, "MV-LCB any rho", r.means_of("MV-LCB"))
-
-
-@claim("5.2.1 MV-LCB any rho", "Section 5.2.1", "MV-LCB hardly depends on rho.")
+@claim("5.2.1 MV-LCB any rho")
 def mv_lcb_any_rho(e: Evidence) -> Iterator[Finding]:
-    yield from _mv_lcb_any_rho(e.once(regrets))
+    """MV-LCB hardly depends on rho."""
+    r = e.once(regrets)
+    yield from _range(r, "MV-LCB any rho", r.means_of("MV-LCB"))
 
 
 def _below(values: np.ndarray) -> float:
@@ -460,33 +449,21 @@ def _printed_share(e: Evidence, one: str, other: str, usually: Rule) -> Iterator
         yield replace(f, rule=usually, text="is it the majority?")
 
 
-@claim(
-    "5.2.1 ExpExp over MV-LCB",
-    "Section 5.2.1",
-    "ExpExp improves on MV-LCB with probability about 90 %.",
-    printed="90 %",
-)
+@claim("5.2.1 ExpExp over MV-LCB", printed="90 %")
 def exp_exp_over_mv_lcb(e: Evidence) -> Iterator[Finding]:
+    """ExpExp improves on MV-LCB with probability about 90 %."""
     yield from _printed_share(e, "ExpExp", "MV-LCB", Above(0.5))
 
 
-@claim(
-    "5.2.1 ExpExp over UCB",
-    "Section 5.2.1",
-    "ExpExp improves on UCB with probability 10 %, 20 % at the longer horizon.",
-    printed="10 %, 20 %",
-)
+@claim("5.2.1 ExpExp over UCB", printed="10 %, 20 %")
 def exp_exp_over_ucb(e: Evidence) -> Iterator[Finding]:
+    """ExpExp improves on UCB with probability 10 %, 20 % at the longer horizon."""
     yield from _printed_share(e, "ExpExp", "UCB", Below(0.5))
 
 
-@claim(
-    "5.2.1 MaRaB over ExpExp",
-    "Section 5.2.1",
-    "MaRaB improves on ExpExp with probability 70 %.",
-    printed="70 %",
-)
+@claim("5.2.1 MaRaB over ExpExp", printed="70 %")
 def marab_over_exp_exp(e: Evidence) -> Iterator[Finding]:
+    """MaRaB improves on ExpExp with probability 70 %."""
     yield from _printed_share(e, "MaRaB", "ExpExp", Above(0.5))
 
 
@@ -501,12 +478,9 @@ def _exp_exp_low(r: Regrets, t: int) -> Finding:
     return _quantile_above(r, t, "ExpExp", "UCB", "low", 0.01)
 
 
-@claim(
-    "5.2.1 ExpExp never low",
-    "Section 5.2.1",
-    "ExpExp never has a very low regret, because of its exploration.",
-)
+@claim("5.2.1 ExpExp never low")
 def exp_exp_never_low(e: Evidence) -> Iterator[Finding]:
+    """ExpExp never has a very low regret, because of its exploration."""
     yield from _at_both(_exp_exp_low)(e.once(regrets))
 
 
@@ -514,12 +488,9 @@ def _marab_high(r: Regrets, t: int) -> Finding:
     return _quantile_above(r, t, "MaRaB", "ExpExp", "high", 0.99)
 
 
-@claim(
-    "5.2.1 MaRaB's largest",
-    "Section 5.2.1",
-    "The largest regrets of MaRaB are above those of ExpExp.",
-)
+@claim("5.2.1 MaRaB's largest")
 def marabs_largest(e: Evidence) -> Iterator[Finding]:
+    """The largest regrets of MaRaB are above those of ExpExp."""
     yield from _at_both(_marab_high)(e.once(regrets))
 
 
@@ -529,30 +500,21 @@ def _extra_slight(r: Regrets, t: int) -> Finding:
     return r.finding(f"MaRaB - UCB slight at {t}", text, share, Below(r.margin))
 
 
-@claim(
-    "5.2.1 MaRaB slightly behind",
-    "Section 5.2.1",
-    "At alpha = 20 % MaRaB is only slightly behind UCB, at both horizons.",
-)
+@claim("5.2.1 MaRaB slightly behind")
 def marab_slightly_behind(e: Evidence) -> Iterator[Finding]:
+    """At alpha = 20 % MaRaB is only slightly behind UCB, at both horizons."""
     yield from _against_ucb(e, _at_both(_extra_slight))
 
 
-def _order_kept(r: Regrets) -> Finding:
+@claim("5.2.1 order kept")
+def order_kept(e: Evidence) -> Iterator[Finding]:
+    """Doubling the horizon does not change the order of the policies."""
+    r = e.once(regrets)
     mean = np.stack([[r.mean[name, t] for name in NAMES] for t in r.horizons])
     pairs = itertools.combinations(range(len(NAMES)), 2)
     agree = [np.prod(order(mean[:, a], mean[:, b]), axis=0) for a, b in pairs]
     text = "Kendall's tau of the orders of the means at both horizons"
-    return r.finding("order kept", text, np.mean(agree, axis=0), Between(1, 1))
-
-
-@claim(
-    "5.2.1 order kept",
-    "Section 5.2.1",
-    "Doubling the horizon does not change the order of the policies.",
-)
-def order_kept(e: Evidence) -> Iterator[Finding]:
-    yield _order_kept(e.once(regrets))
+    yield r.finding("order kept", text, np.mean(agree, axis=0), Between(1, 1))
 
 
 def regret_statements(
@@ -602,13 +564,15 @@ def regret_statements(
     >>> print(regret_statements(result, listed)["UCB best at 200"].rule)
     > 0
     """
-    r = Regrets(result, problems, settings, **options)
+    e = Evidence()
+    r = e.made[regrets] = Regrets(result, problems, settings, **options)
     several = r.single.sizes["run"] > 1
     readings = ("sorted", "sorted means", "means", "paired") if several else ("sorted", "paired")
     found = [_improves(r, pair, t, how) for pair in _SHARES for t in r.horizons for how in readings]
     at_each = (_ucb_best, _mv_lcb_worst, _extra, _extra_slight, _marab_high, _exp_exp_low)
     found += [statement(r, t) for t in r.horizons for statement in at_each]
-    found += [*_extra_bounded(r), _order_kept(r)]
+    found += [*_extra_bounded(r), *order_kept.findings(e)]
     if settings is not None:
-        found += [*_falls_with_alpha(r), *_marab_any_c(r), *_mv_lcb_any_rho(r)]
+        for of_settings in (extra_falls_with_alpha, marab_any_c, mv_lcb_any_rho):
+            found += of_settings.findings(e)
     return Findings(found)

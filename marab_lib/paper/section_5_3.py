@@ -246,20 +246,18 @@ def energy(e: Evidence) -> Energy:
     return Energy(result, mv_lcb=e.interpretation.mv_lcb)
 
 
-@claim("5.3 UCB least", "Section 5.3", "UCB at its best C has the least regret.")
+@claim("5.3 UCB least")
 def ucb_least(e: Evidence) -> Iterator[Finding]:
+    """UCB at its best C has the least regret."""
     s = e.once(energy)
     lead = s.regret[~s.ucb].min(axis=0) - s.ucb_regret
     text = "least regret of all others - UCB's at its best C"
     yield s.finding("UCB least", text, lead, Above(0))
 
 
-@claim(
-    "5.3 MV-LCB dominated",
-    "Section 5.3",
-    "MV-LCB is dominated by all others, in regret and in risk avoidance.",
-)
+@claim("5.3 MV-LCB dominated")
 def mv_lcb_dominated(e: Evidence) -> Iterator[Finding]:
+    """MV-LCB is dominated by all others, in regret and in risk avoidance."""
     s = e.once(energy)
     regret, tail = s.best("MV-LCB")
     tuned = np.array([s.best(title) for title in ("UCB", "ExpExp", "MaRaB", "MIN")])
@@ -274,12 +272,9 @@ def mv_lcb_dominated(e: Evidence) -> Iterator[Finding]:
     yield s.finding("MV-LCB tail, all", text, s.tail[~s.mv_lcb].min(axis=0) - tail, Above(0))
 
 
-@claim(
-    "5.3 ExpExp bends",
-    "Section 5.3",
-    "ExpExp's regret grows linearly during its exploration and is flat after it.",
-)
+@claim("5.3 ExpExp bends")
 def exp_exp_bends(e: Evidence) -> Iterator[Finding]:
+    """ExpExp's regret grows linearly during its exploration and is flat after it."""
     s = e.once(energy)
     at, before, after = bend(s.steps, s.curves)
     text = "distance of ExpExp's bend from the end of its exploration, as a share"
@@ -288,8 +283,9 @@ def exp_exp_bends(e: Evidence) -> Iterator[Finding]:
     yield s.finding("ExpExp flat", text, after / before, Below(s.margin))
 
 
-@claim("5.3 MaRaB avoids risk", "Section 5.3", "MaRaB avoids risk well whatever C is.")
+@claim("5.3 MaRaB avoids risk")
 def marab_avoids_risk(e: Evidence) -> Iterator[Finding]:
+    """MaRaB avoids risk well whatever C is."""
     s = e.once(energy)
     rivals = np.maximum(s.best("ExpExp")[1], s.best("MV-LCB")[1])
     text = "MaRaB's worst tail - the best of ExpExp and MV-LCB"
@@ -300,8 +296,9 @@ def marab_avoids_risk(e: Evidence) -> Iterator[Finding]:
     yield s.finding("MaRaB any C", text, change / s.span, Below(s.margin))
 
 
-@claim("5.3 MIN the same", "Section 5.3", "MIN gives the same results as MaRaB.")
+@claim("5.3 MIN the same")
 def min_the_same(e: Evidence) -> Iterator[Finding]:
+    """MIN gives the same results as MaRaB."""
     s = e.once(energy)
     least, marab = s.of("MIN"), s.of("MaRaB", alpha=0.001)
     apart = abs(s.tail[marab] - s.tail[least]).max(axis=0) / s.span
@@ -312,12 +309,9 @@ def min_the_same(e: Evidence) -> Iterator[Finding]:
     yield s.finding("MIN regret", text, apart, Below(s.margin))
 
 
-@claim(
-    "5.3 slight increase",
-    "Section 5.3",
-    "MaRaB's regret is slightly above that of UCB at its best.",
-)
+@claim("5.3 slight increase")
 def slight_increase(e: Evidence) -> Iterator[Finding]:
+    """MaRaB's regret is slightly above that of UCB at its best."""
     s = e.once(energy)
     increase = s.regret[s.marab].min(axis=0) - s.ucb_regret
     text = "MaRaB's regret at its best - UCB's"
@@ -326,8 +320,9 @@ def slight_increase(e: Evidence) -> Iterator[Finding]:
     yield s.finding("increase slight", text, increase / s.uniform, Below(s.margin))
 
 
-@claim("5.3 better tail", "Section 5.3", "MaRaB's low rewards are slightly better than UCB's.")
+@claim("5.3 better tail")
 def better_tail(e: Evidence) -> Iterator[Finding]:
+    """MaRaB's low rewards are slightly better than UCB's."""
     more = e.once(energy).marab_over_ucb().max(axis=0)
     text = "MaRaB's tail at its best - UCB's at the C of least regret"
     yield e.once(energy).finding("MaRaB tail", text, more, Above(0))
