@@ -379,7 +379,7 @@ def verdicts_by_reading(
             str(claim.verdict(evidence))
             if not base or claim.key.startswith(reading.sections)
             else before
-            for claim, before in zip(claims, base or claims, strict=True)
+            for claim, before in zip(claims, base or [""] * len(claims), strict=True)
         ]
         base = base or column
         columns[reading.name] = column

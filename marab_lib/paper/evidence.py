@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,8 +52,8 @@ class Reading:
     """
 
     name: str
-    options: Mapping[str, str] = field(default_factory=dict)
-    generator: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    generator: Mapping[str, Any] = field(default_factory=dict)
     mv_lcb: str = "optimistic"
     sections: tuple[str, ...] = ("2", "3", "4", "5")
 
@@ -113,7 +113,7 @@ class Evidence:
         self.threads = threads
         self._made: dict[Callable, list[Finding]] = {}
 
-    def once(self, make: Callable[[Evidence], list[Finding]]) -> list[Finding]:
+    def once(self, make: Callable[[Evidence], Iterable[Finding]]) -> list[Finding]:
         """What a function finds in this evidence: made when it is first asked for, then kept."""
         if make not in self._made:
             self._made[make] = list(make(self))
@@ -138,7 +138,9 @@ class Evidence:
     @cached_property
     def arm(self) -> arms.TruncatedGaussianMixture:
         """One arm of section 5.2."""
-        return problems.artificial(1, self.seed)[0].arms[0]
+        arm = problems.artificial(1, self.seed)[0].arms[0]
+        assert isinstance(arm, arms.TruncatedGaussianMixture)
+        return arm
 
     # --- section 4 ---
 
@@ -173,7 +175,7 @@ class Evidence:
     @cached_property
     def figure_1(self) -> xarray.Dataset:
         """All policies of figure 1 at the printed setting."""
-        options = {"first_pulls": "descending"} | dict(self.reading.options)
+        options = {"first_pulls": "descending", **self.reading.options}
         chosen = section_5_1.printed_policies(alphas=(0.001, 0.01, 0.1, 0.3), **options)
         listed = [policy for group in chosen.values() for policy in group]
         problem, runs = problems.proof_of_concept(), max(200, 2 * self.n_problems)
@@ -206,7 +208,7 @@ class Evidence:
         """The four policies of figure 2, and UCB at its best C, at both horizons."""
         chosen = section_5_2.figure_2_policies(self.reading.mv_lcb)
         tuned = UCB(TUNED_C, label="UCB tuned")
-        size = {"runs": self.runs, "seed": self.seed, "threads": self.threads}
+        size: dict[str, Any] = {"runs": self.runs, "seed": self.seed, "threads": self.threads}
         listed = self.reading.apply([*chosen, tuned])
         return section_5_2.final_regrets(self.problems, listed, HORIZONS, **size)
 
@@ -215,9 +217,9 @@ class Evidence:
         """The statements of section 5.2.1."""
         mv = self.reading.mv_lcb
         extra = section_5_2.extra_policies(_CS, _ALPHAS, [1, 2, 10], mv)
-        size = {"runs": max(3, self.runs // 3), "seed": self.seed, "threads": self.threads}
+        runs = max(3, self.runs // 3)
         settings = section_5_2.final_regrets(
-            self.problems, self.reading.apply(extra), HORIZONS[:1], **size
+            self.problems, self.reading.apply(extra), HORIZONS[:1], runs, self.seed, self.threads
         )
         result = self._regret_runs.sel(policy=list(_FOUR))
         return section_5_2.regret_statements(result, self.problems, settings)
