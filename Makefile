@@ -27,15 +27,16 @@ reproduce: $(READY)  ## run every notebook and fill out/ (SCALE=paper or quick, 
 report: $(READY)  ## make out/report/, a static site of the notebooks that were run
 	@$(PY) -m marab_lib report --out $(OUT)
 
-test: check  ## all that CI runs: ruff, unit and statistical tests, doctests, notebooks
+test: check  ## all that CI runs: ruff, mypy, unit and statistical tests, doctests, notebooks
 	@$(PY) -m pytest --numprocesses 2 --dist loadfile $(ARGS)
 
 portable: $(READY)  ## check the saved notebooks, or NB="09 10", as on other processors (an hour)
 	@$(PY) tests/portable.py $(ARGS) -- $(NB)
 
-check: $(READY)  ## ruff: lint and format
+check: $(READY)  ## ruff: lint and format; mypy: types
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
 
 lab: $(READY)  ## open JupyterLab on the notebooks
 	@$(PY) -m jupyter lab --ContentsManager.pre_save_hook=marab_lib.runner.save.without_versions \
@@ -53,7 +54,7 @@ lock: $(READY)  ## renew the exact versions of requirements.lock within the rang
 	  --extra test --extra cluster --extra report --group environment pyproject.toml --output-file $(LOCK)
 
 clean:  ## remove the environment and caches, but not out/
-	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The environment: exactly the locked packages, then this project as editable. uv only saves time:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import psutil
@@ -54,7 +55,7 @@ def _kind(value: object) -> str:
     return "many" if given.ndim else given.dtype.kind
 
 
-def whole(name: str, value: object, low: int, high: int | None = None) -> int:
+def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
     """A whole number in [low, high]; a float such as 40.0 is refused, as NumPy does."""
     allowed = f"a whole number >= {low}" if high is None else f"a whole number in [{low}, {high}]"
     kind = _kind(value)
@@ -74,7 +75,7 @@ def whole(name: str, value: object, low: int, high: int | None = None) -> int:
 
 def number(
     name: str,
-    value: object,
+    value: Any,
     low: float = -np.inf,
     high: float = np.inf,
     *,
@@ -110,7 +111,7 @@ def choice(name: str, value: object, allowed: Iterable[str]) -> str:
     return value
 
 
-def several(name: str, given: object, kind: type, wanted: str) -> list:
+def several(name: str, given: Any, kind: type, wanted: str) -> list:
     """One object of a class or a sequence of them as a list of at least one."""
     wanted = f"{name} must be {wanted}"
     if isinstance(given, kind):
@@ -153,7 +154,7 @@ def numbers(name: str, value: object) -> np.ndarray:
     """
     try:
         masked = _is_masked(value)
-        given = None if masked else np.asarray(value)
+        given = np.asarray(None if masked else value)
     except TypeError:
         raise TypeError(f"{name} must be numbers, got {shown(value)}") from None
     except (ValueError, RecursionError):
@@ -218,7 +219,7 @@ def fits_in_memory(what: str, size: float, advice: str) -> None:
         )
 
 
-def columns(value: object) -> object:
+def columns(value: Any) -> Any:
     """A table of pandas with its columns along the first axis; anything else as it is.
 
     A row of an array is one arm or one sample, but in a table it is the column that is.

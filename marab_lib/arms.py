@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,6 +49,9 @@ _LAPLACE = 500.0  # theta beyond which Kummer's function nears the largest float
 _LARGE = 1e6  # shapes of a Beta law from which the digits of SciPy's cdf run out
 _EXACT = 10**7  # largest denominator of probabilities that are read as fractions
 _ROUNDING = Fraction(1, 2**50)  # relative, of a probability that was divided by their sum
+
+
+Values: TypeAlias = Any  # array_like where it is given, a read-only array where it is read
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:
@@ -134,9 +138,38 @@ class RewardLaw(ReadOnly):
                  for f in fields(self))  # fmt: skip
         return f"{type(self).__name__}({', '.join(shown)})"
 
+    # What a law has to say itself: closed forms, for one arm a number and for many an array.
+
     @property
     def essential_infimum_array(self) -> np.ndarray:
         raise NotImplementedError
+
+    @property
+    def essential_supremum(self) -> Any:
+        raise NotImplementedError
+
+    @property
+    def mean(self) -> Any:
+        raise NotImplementedError
+
+    @property
+    def var(self) -> Any:
+        raise NotImplementedError
+
+    @property
+    def lower_mass_constant(self) -> Any:
+        raise NotImplementedError
+
+    def cdf(self, x: ArrayLike) -> Any:
+        raise NotImplementedError
+
+    def quantile(self, q: ArrayLike) -> Any:
+        raise NotImplementedError
+
+    def cvar(self, alpha: float | str | Fraction) -> Any:
+        raise NotImplementedError
+
+    # What follows from that.
 
     @property
     def essential_infimum(self) -> np.ndarray | float:
@@ -392,8 +425,8 @@ class Uniform(RewardLaw):
     (0.425, 1.4286)
     """
 
-    low: ArrayLike
-    high: ArrayLike
+    low: Values
+    high: Values
     _kind = UNIFORM
 
     def __post_init__(self) -> None:
@@ -485,11 +518,11 @@ class TruncatedGaussianMixture(RewardLaw):
     (0.5, 0.5)
     """
 
-    lower: ArrayLike
-    upper: ArrayLike
-    weights: ArrayLike
-    means: ArrayLike
-    scales: ArrayLike
+    lower: Values
+    upper: Values
+    weights: Values
+    means: Values
+    scales: Values
     _kind = MIXTURE
 
     def __post_init__(self) -> None:
@@ -750,7 +783,9 @@ class _Finite(RewardLaw):
             raise ValueError(f"exponent must be 1 for rewards below 0, got {exponent!r}")
         return float_or_array(risk.rank_dependent_sum(risk.utility(values, exponent), p, gamma))
 
-    rank_dependent_utility.__doc__ = RewardLaw.rank_dependent_utility.__doc__.split("Examples")[0]
+    rank_dependent_utility.__doc__ = str(RewardLaw.rank_dependent_utility.__doc__).split(
+        "Examples"
+    )[0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -770,7 +805,7 @@ class Empirical(_Finite):
     (0.2, 0.1333)
     """
 
-    values: ArrayLike
+    values: Values
     _kind = EMPIRICAL
 
     def __post_init__(self) -> None:
@@ -877,8 +912,8 @@ class Discrete(_Finite):
     (0.55, 0.25, 0.5)
     """
 
-    values: ArrayLike
-    probabilities: ArrayLike
+    values: Values
+    probabilities: Values
     _kind = DISCRETE
 
     def __post_init__(self) -> None:
@@ -891,7 +926,9 @@ class Discrete(_Finite):
             )
         values, p = (x.copy() for x in _validate.broadcast(values=values, probabilities=p))
         increasing = (np.diff(values, axis=-1) > 0).all(axis=-1)
-        _validate.every(increasing, "values must be increasing along the last axis", axes=_ARM)
+        _validate.every(
+            np.asarray(increasing), "values must be increasing along the last axis", axes=_ARM
+        )
         _validate.every(p >= 0, "probabilities must be >= 0, got {}", p, axes=_VALUE)
         total = p.sum(axis=-1)
         message = "probabilities must sum to 1, got {}"
@@ -999,7 +1036,7 @@ class Bernoulli(_Finite):
     0.8
     """
 
-    p: ArrayLike
+    p: Values
     _kind = BERNOULLI
 
     def __post_init__(self) -> None:
@@ -1081,8 +1118,8 @@ class Beta(RewardLaw):
     (0.0, 0.875)
     """
 
-    a: ArrayLike
-    b: ArrayLike
+    a: Values
+    b: Values
     _kind = BETA
 
     def __post_init__(self) -> None:
@@ -1154,7 +1191,7 @@ class Beta(RewardLaw):
         level = float(risk.exact_level(alpha))
         a, b = self.a, self.b
         mean, rest = a / (a + b), b / (a + b)
-        x, y = self._place(np.float64(level))
+        x, y = self._place(np.asarray(level))
         # x - E max(x - X, 0) / level is largest at the quantile: an error of x hardly shows. Near
         # 1 the floats are too coarse for x; there the same is done with 1 - X.
         short = x * special.betainc(a, b, x) - mean * special.betainc(a + 1, b, x)

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -144,9 +144,9 @@ def checked_table(table: pandas.DataFrame, *columns: str) -> pandas.DataFrame:
 
 def _repetitions(regret: xarray.DataArray) -> np.ndarray:
     """Independent repetitions, shape (policies, n): of problems, or of runs where one is played."""
-    if extra := set(regret.dims) - {"policy", "problem", "run"}:
+    if extra := sorted(set(map(str, regret.dims)) - {"policy", "problem", "run"}):
         raise ValueError(
-            f"result must have no dimensions but those of simulate, got also {sorted(extra)}: join "
+            f"result must have no dimensions but those of simulate, got also {extra}: join "
             "results along 'run' or 'problem'"
         )
     over, within = ("run", "problem") if regret.sizes["problem"] == 1 else ("problem", "run")
@@ -241,7 +241,8 @@ def everyone(alpha: float | str | Fraction = 0.1) -> list[_policies.Policy]:
 
 def _able(policies: list[_policies.Policy], problems: list[Problem]) -> list[_policies.Policy]:
     """Those that can play all problems; a warning names the others, each reason once."""
-    able, reasons = [], {}
+    able: list[_policies.Policy] = []
+    reasons: dict[str, list[str]] = {}
     for policy in policies:
         try:
             for problem in problems:
@@ -382,14 +383,14 @@ def stuck_runs(
     best, least = values.max(axis=1, keepdims=True), values.min(axis=1, keepdims=True)
     good = order(values, best - near * (best - least)) >= 0
     late = counts.isel(checkpoint=-1, drop=True) - counts.sel(checkpoint=early, drop=True)
-    late = late.transpose("policy", "problem", "run", "arm").values
-    stuck = (late * good[:, None]).sum(axis=-1) < share * late.sum(axis=-1)
+    pulls = late.transpose("policy", "problem", "run", "arm").values
+    stuck = (pulls * good[:, None]).sum(axis=-1) < share * pulls.sum(axis=-1)
     names = result.policy.values.tolist()
     shares = [_share(int(hits.sum()), hits.size) for hits in stuck]
     return pd.Series(shares, index=names, name="stuck")
 
 
-def _listed(name: str, given: object, wanted: str) -> list:
+def _listed(name: str, given: Any, wanted: str) -> list:
     """A sequence as a list."""
     array = isinstance(given, np.ndarray) and given.ndim > 0
     if not array and (not isinstance(given, Sequence) or isinstance(given, (str, bytes))):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -17,6 +17,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter, NullLocator
+from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from ._rounding import order
@@ -74,7 +75,7 @@ def use_style() -> None:
     plt.style.use(["default", Path(__file__).with_name("marab.mplstyle")])
 
 
-def policy_style(title: str) -> dict[str, object]:
+def policy_style(title: str) -> dict[str, Any]:
     """Colour, dash and marker of all policies of a title.
 
     Examples
@@ -88,13 +89,13 @@ def policy_style(title: str) -> dict[str, object]:
 
 def curve(
     axes: Axes,
-    x: np.ndarray,
-    mean: np.ndarray,
-    error: np.ndarray | None = None,
+    x: ArrayLike,
+    mean: ArrayLike,
+    error: ArrayLike | None = None,
     *,
     label: str = "",
     markers: int = 8,
-    **style: object,
+    **style: Any,
 ) -> Axes:
     """A line with a band of two standard errors and a few markers along it.
 
@@ -111,7 +112,7 @@ def curve(
         For `Axes.plot`, such as `policy_style` of a policy.
     """
     x, mean = np.asarray(x), np.asarray(mean)
-    style = {"marker": "", "markevery": max(1, len(x) // markers)} | style
+    style = {"marker": "", "markevery": max(1, x.size // markers), **style}
     (line,) = axes.plot(x, mean, label=label, **style)
     if error is not None:
         band = 2 * np.asarray(error)
@@ -120,7 +121,7 @@ def curve(
     return axes
 
 
-def printed_curve(axes: Axes, x: np.ndarray, y: np.ndarray, **style: object) -> Axes:
+def printed_curve(axes: Axes, x: np.ndarray, y: np.ndarray, **style: Any) -> Axes:
     """A curve of the printed paper: hollow marks, thinned out, without a line."""
     step = max(1, len(x) // 14)
     look = {"color": "#444444", "marker": "o"} | style

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -411,7 +412,7 @@ def _weights_before_truncation(lower, p, means, scales) -> np.ndarray:
     return before / before.sum(axis=-1, keepdims=True)
 
 
-def _gaussians(n_gaussians: int | tuple[int, int]) -> tuple[int, int]:
+def _gaussians(n_gaussians: Any) -> tuple[int, int]:
     if _length(n_gaussians) is None:
         n_gaussians = (n_gaussians, n_gaussians)
     if _length(n_gaussians) != 2:
@@ -430,7 +431,7 @@ def _range(name: str, pair: tuple[float, float]) -> None:
     _validate.number(name, pair[1], low)
 
 
-def _length(value: object) -> int | None:
+def _length(value: Any) -> int | None:
     """Length of a list of any kind, ragged ones too; None for anything else."""
     if isinstance(value, np.ndarray):
         return value.shape[0] if value.ndim else None
@@ -458,7 +459,7 @@ def multinomial(
     seed: int,
     *,
     n_arms: int = 5,
-    values: Sequence[float] = tuple(k / 10 for k in range(11)),
+    values: Sequence[float] = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1),
 ) -> list[Problem]:
     """Random problems of discrete arms, their probabilities uniform on the simplex.
 
@@ -487,17 +488,17 @@ def multinomial(
     n_problems = _validate.whole("n_problems", n_problems, 1)
     seed = _validate.whole("seed", seed, 0)
     k = _validate.whole("n_arms", n_arms, 2)
-    values = _validate.finite_array("values", values)
-    if values.ndim != 1 or values.size < 2:
+    points = _validate.finite_array("values", values)
+    if points.ndim != 1 or points.size < 2:
         raise ValueError(
-            f"values must list at least 2 increasing numbers, got shape {values.shape}"
+            f"values must list at least 2 increasing numbers, got shape {points.shape}"
         )
-    m = values.size
+    m = points.size
     _check_memory(n_problems, k, 2 * m)
     children = np.random.SeedSequence(seed).spawn(n_problems)
     listed = []
     for j, child in enumerate(children):
         p = np.random.default_rng(child).dirichlet(np.ones(m), size=k)
-        law = Discrete(np.broadcast_to(values, (k, m)), p)
+        law = Discrete(np.broadcast_to(points, (k, m)), p)
         listed.append(Problem(law, f"multinomial {j}", stream=(seed, j)))
     return listed

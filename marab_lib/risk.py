@@ -311,8 +311,8 @@ def probability_weight(p: ArrayLike, gamma: float = 0.61) -> np.ndarray | float:
     gamma, _ = check_rank_dependence(gamma, 1.0)
     p = _validate.finite_array("p", p)
     _validate.every((p > -1e-9) & (p < 1 + 1e-9), "p must be in [0, 1], got {}", p)
-    p = np.clip(p, 0, 1)
-    result = _weight(p, 1 - p, gamma)
+    clipped = np.clip(p, 0, 1)
+    result = _weight(clipped, 1 - clipped, gamma)
     return float(result) if result.ndim == 0 else result
 
 

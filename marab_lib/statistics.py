@@ -103,7 +103,7 @@ class Estimate:
     @classmethod
     def bootstrap(
         cls,
-        statistic: Callable[..., np.ndarray],
+        statistic: Callable[..., np.ndarray | float],
         *samples: ArrayLike,
         seed: int = 0,
         resamples: int = 2000,
@@ -135,9 +135,7 @@ class Estimate:
         return cls(value, float(min(low, value)), float(max(high, value)))
 
 
-def student_half_width(
-    sample: ArrayLike, confidence: float = LEVEL, axis: int = -1
-) -> np.ndarray | float:
+def student_half_width(sample: ArrayLike, confidence: float = LEVEL, axis: int = -1) -> np.ndarray:
     """Half the width of Student's interval of the mean of independent values along an axis.
 
     Examples
@@ -161,7 +159,9 @@ def percentile_interval(
     >>> percentile_interval(np.arange(101), 0.5).tolist()
     [25.0, 75.0]
     """
-    return np.quantile(resampled, [(1 - confidence) / 2, (1 + confidence) / 2], axis=axis)
+    return np.quantile(
+        np.asarray(resampled), [(1 - confidence) / 2, (1 + confidence) / 2], axis=axis
+    )
 
 
 def growth_exponent(paths: xarray.DataArray) -> Estimate:

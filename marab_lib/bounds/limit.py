@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -93,8 +94,9 @@ class ScaledGeometricSum:
     (1.0, 0.5)
     """
 
-    scales: ArrayLike
-    p: ArrayLike
+    # array_like where they are given, arrays where they are read
+    scales: Any
+    p: Any
 
     def __post_init__(self) -> None:
         scales, p = (_validate.finite_array(name, getattr(self, name)) for name in ("scales", "p"))
@@ -147,7 +149,9 @@ class ScaledGeometricSum:
             f = signal.lfilter([0.0, p], [1.0, p - 1.0], table, axis=0).ravel()[: points + 1]
         return np.minimum(1, np.cumsum(f))
 
-    def cdf_bounds(self, x: ArrayLike, points: int = 2**16) -> tuple[np.ndarray, np.ndarray]:
+    def cdf_bounds(
+        self, x: ArrayLike, points: int = 2**16
+    ) -> tuple[np.ndarray | float, np.ndarray | float]:
         """Two numbers between which P(sum <= x) lies, each of the shape of x.
 
         By exact convolution on a lattice of `points` steps up to the largest x, with the scales
@@ -167,11 +171,12 @@ class ScaledGeometricSum:
         points = _points(points)
         step = max(float(x.max()), _LEAST_X) / points
         at = np.minimum(np.floor(x / step + 1e-9), points).astype(int)
-        return float_or_array(self._lattice_cdf(step, points, True)[at]), float_or_array(
-            self._lattice_cdf(step, points, False)[at]
-        )
+        low, high = (self._lattice_cdf(step, points, up)[at] for up in (True, False))
+        return float_or_array(low), float_or_array(high)
 
-    def quantile_bounds(self, q: ArrayLike, points: int = 2**16) -> tuple[np.ndarray, np.ndarray]:
+    def quantile_bounds(
+        self, q: ArrayLike, points: int = 2**16
+    ) -> tuple[np.ndarray | float, np.ndarray | float]:
         """Two numbers between which the smallest x with P(sum <= x) >= q lies, for q in (0, 1)."""
         q = level("q", q)
         if q.size == 0:

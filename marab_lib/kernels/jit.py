@@ -16,9 +16,13 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import numba
-from numba.core import caching, config
+from numba.core import caching
+from numba.core import config as _config
+
+config: Any = _config  # its names are made as it is read
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _COMPILED_FILES = sorted(
@@ -116,14 +120,14 @@ def _numba_cache(folder: Path | None) -> Iterator[None]:
     """Point numba's cache to ours while one function is declared; other code keeps its own."""
     before = config.CACHE_DIR, caching.IndexDataCacheFile
     config.CACHE_DIR = str(folder or before[0])
-    caching.IndexDataCacheFile = _CacheFile
+    caching.IndexDataCacheFile = _CacheFile  # type: ignore[misc]
     try:
         yield
     finally:
-        config.CACHE_DIR, caching.IndexDataCacheFile = before
+        config.CACHE_DIR, caching.IndexDataCacheFile = before  # type: ignore[misc]
 
 
-def jit(*signature, **options) -> Callable:
+def jit(*signature: Any, **options: Any) -> Callable:
     """``numba.njit`` without the interpreter's lock, without fast maths, cached on disk.
 
     Nothing is compiled at import unless a signature is given and the function is not cached;
@@ -138,8 +142,7 @@ def jit(*signature, **options) -> Callable:
 
     def decorate(function: Callable) -> Callable:
         with _numba_cache(_FOLDER):
-            return numba.njit(
-                *signature, nogil=True, error_model="numpy", cache=_FOLDER is not None, **options
-            )(function)
+            options.update(nogil=True, error_model="numpy", cache=_FOLDER is not None)
+            return numba.njit(*signature, **options)(function)
 
     return decorate

@@ -1,13 +1,13 @@
-"""Bandit problems: named sets of arms, and the generators of sections 5.1, 5.2 and 5.3."""
+"""The battery of section 5.3: demand, tariff, strategies, and the 20 x 117 table of their rewards."""
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -105,9 +105,9 @@ class Days:
     (1, (1, 48))
     """
 
-    demand: ArrayLike
-    weather: ArrayLike
-    dates: Sequence | None = None
+    demand: Any
+    weather: Any
+    dates: Any = None
 
     def __post_init__(self) -> None:
         demand = np.atleast_2d(_validate.finite_array("demand", self.demand))
@@ -534,7 +534,7 @@ class Operation:
         return self.cost(tariff) / (self.demand.sum(axis=1) * HOURS)
 
 
-def _instance(name: str, value: object, kind: type, default: object = None) -> object:
+def _instance(name: str, value: Any, kind: type, default: Any = None) -> Any:
     """The value if it is of a class of this module; the default for None, if there is one."""
     if value is None and default is not None:
         return default
@@ -575,7 +575,8 @@ def operate(strategy: Callable, days: Days, battery: Battery | None = None) -> O
     >>> print(f"{day.discharge.sum() * 0.5:.2f} MWh given, {day.bought.min():.2f} MW at least")
     0.40 MWh given, 0.80 MW at least
     """
-    days, battery = _instance("days", days, Days), _instance("battery", battery, Battery, Battery())
+    days = _instance("days", days, Days)
+    battery = _instance("battery", battery, Battery, Battery())
     act = strategy
     if hasattr(strategy, "plan"):
         act = strategy.plan(days.demand[:, :WEEK], days.weather[:, :WEEK])
@@ -779,7 +780,7 @@ def strategies(battery: Battery | None = None, tariff: Tariff | None = None) -> 
     tariff = _instance("tariff", tariff, Tariff, Tariff())
     reserve = _FullReserve(tariff.subscribed)
     shaving = {f"shave {x:.2f}": _Shave(x) for x in (1.0, 1.05, 1.1, 1.15, 1.25, 1.35)}
-    return {
+    plans: dict[str, Any] = {
         "idle": _idle,
         "use first": _use_first,
         "full reserve": reserve,
@@ -796,6 +797,7 @@ def strategies(battery: Battery | None = None, tariff: Tariff | None = None) -> 
         "as mean week": _LookAhead(battery, _mean_week, 0.8),
         "by weather": _Weather(reserve, _Shave(1.05)),
     }
+    return plans
 
 
 def _mean_week(demand: np.ndarray) -> np.ndarray:
@@ -932,7 +934,8 @@ def reward_table(
     >>> table.rewards.shape, table.best()["CVaR 10%"]
     ((20, 117), 'full reserve')
     """
-    days, battery = _instance("days", days, Days), _instance("battery", battery, Battery, Battery())
+    days = _instance("days", days, Days)
+    battery = _instance("battery", battery, Battery, Battery())
     tariff = _instance("tariff", tariff, Tariff, Tariff())
     plans = strategies(battery, tariff) if plans is None else plans
     if not isinstance(plans, Mapping):

@@ -14,7 +14,7 @@ import argparse
 import itertools
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -49,7 +49,7 @@ _THIRDS = {"low": slice(0, 300), "middle": slice(300, 700), "high": slice(700, N
 _AGAINST = "against the text"
 
 
-def generators() -> dict[str, dict[str, object]]:
+def generators() -> dict[str, dict[str, Any]]:
     """Options of `problems.artificial` by name; those with "against" contradict the text.
 
     The latter are there to see in which direction the printed curves point.
@@ -59,7 +59,7 @@ def generators() -> dict[str, dict[str, object]]:
     >>> generators()["dirichlet, sd, 1-4"]["weights"]
     'dirichlet'
     """
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     weights = ("dirichlet", "equal", "normalised")
     for w, spread, n in itertools.product(weights, ("sd", "variance"), ((1, 4), (4, 4))):
         found[_name(w, spread, n)] = {"weights": w, "spread_is": spread, "n_gaussians": n}
@@ -99,12 +99,17 @@ def rules() -> dict[str, dict[str, Policy]]:
     mv_lcb = {f"{b} bonus": policies.MVLCB(bonus=b) for b in ("optimistic", "pessimistic")}
     mv_lcb["as printed (argmax)"] = policies.MVLCB(bonus="printed")
     exp_exp = {"as printed": policies.ExpExp(), "choosing anew": policies.ExpExp(exploit="updated")}
-    found = {"UCB": ucb, "MaRaB": _marab_rules(), "MV-LCB": mv_lcb, "ExpExp": exp_exp}
+    found: dict[str, Mapping[str, Policy]] = {
+        "UCB": ucb,
+        "MaRaB": _marab_rules(),
+        "MV-LCB": mv_lcb,
+        "ExpExp": exp_exp,
+    }
     return {curve: {k: _labelled(p, curve, k) for k, p in found[curve].items()} for curve in CURVES}
 
 
 def _marab_rules() -> dict[str, Policy]:
-    found = {}
+    found: dict[str, Policy] = {}
     choices = itertools.product(
         (0.2, 0.1), ("ceil", "floor", "round"), ("cvar", "quantile"), ("outside", "inside")
     )
@@ -139,9 +144,9 @@ def printed_curve(curve: str) -> np.ndarray:
     _validate.choice("curve", curve, CURVES)
     table = data.published_curves(2, "a")
     part = table[table["policy"] == curve].sort_values("x", kind="stable")
-    curve = np.interp(np.arange(PRINTED_PROBLEMS), part["x"], part["y"])
-    curve.flags.writeable = False
-    return curve
+    regrets = np.interp(np.arange(PRINTED_PROBLEMS), part["x"], part["y"])
+    regrets.flags.writeable = False
+    return regrets
 
 
 @cache
@@ -174,7 +179,7 @@ def _distance(one: np.ndarray, other: np.ndarray) -> float:
 
 def sorted_curves(
     rules: Sequence[Policy],
-    generator: Mapping[str, object],
+    generator: Mapping[str, Any],
     n_problems: int,
     repetitions: int,
     seed: int,

@@ -31,7 +31,7 @@ __all__ = [
 _PARTS = 10  # independent parts of the samples, for standard errors
 
 
-def asymptotic_variance(law: RewardLaw, alpha: float | str | Fraction) -> float:
+def asymptotic_variance(law: TruncatedGaussianMixture, alpha: float | str | Fraction) -> float:
     """V of the central limit theorem sqrt(n) (estimate - CVaR) -> N(0, V).
 
     V = Var[(v - X)^+] / alpha^2 with v the alpha-quantile; needs a law with a density.
@@ -119,7 +119,7 @@ def phase_one_exceptions(sample: np.ndarray, alpha: float | str | Fraction) -> E
     minima = np.minimum.accumulate(sample, axis=1)
     return Estimate.exact(
         sum(
-            np.count_nonzero(order(risk.cvar(sample[:, :n], alpha), minima[:, n - 1]))
+            int(np.count_nonzero(order(risk.cvar(sample[:, :n], alpha), minima[:, n - 1])))
             for n in range(1, last + 1)
         )
     )

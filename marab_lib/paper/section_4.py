@@ -45,7 +45,7 @@ def lemma_4_1(e: Evidence) -> Iterator[Finding]:
         for eps in _EPS
         if eps * law.lower_mass_constant <= 1
     ]
-    yield Finding(_EXCESS, Estimate.exact(np.max(excess)), Below(0))
+    yield Finding(_EXCESS, Estimate.exact(max(map(float, excess))), Below(0))
 
 
 @claim("4 minimum faster", "After Lemma 4.1")
@@ -76,7 +76,7 @@ def lemma_4_2(e: Evidence) -> Iterator[Finding]:
         for eps in _EPS
         if eps * problem.lower_mass_constants.min() <= 1
     ]
-    yield Finding(_EXCESS, Estimate.exact(np.max(excess)), Below(0))
+    yield Finding(_EXCESS, Estimate.exact(max(map(float, excess))), Below(0))
 
 
 def min_runs(

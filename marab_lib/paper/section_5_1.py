@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,7 +35,7 @@ EXPONENTS = tuple(range(-6, 4))  # C = 10^i, as printed
 def printed_policies(
     exponents: Sequence[int] = EXPONENTS,
     alphas: Sequence[float] = (0.001, 0.01, 0.1, 0.2, 0.3, 0.5),
-    **options: str,
+    **options: Any,
 ) -> dict[str, list[policies.Policy]]:
     """MIN, UCB and MaRaB with the parameters of figure 1, by title.
 
@@ -71,7 +71,7 @@ def figure_1(
     """Runs of the policies with a checkpoint at every early step and every 20th later one."""
     early = min(60, horizon)
     steps = np.unique(np.r_[np.arange(1, early), np.arange(early, horizon, 20), horizon])
-    return simulate(problem, chosen, horizon, runs, seed, checkpoints=steps, record=record)
+    return simulate(problem, chosen, horizon, runs, seed, checkpoints=steps.tolist(), record=record)
 
 
 def _final(result: xarray.Dataset, policy: str | Sequence[str]) -> np.ndarray:

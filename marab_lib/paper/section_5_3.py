@@ -145,7 +145,8 @@ def bend(steps: ArrayLike, curves: ArrayLike) -> tuple[np.ndarray, np.ndarray, n
     best = first_least(-explained, tolerance=1e-12)
     fits = np.linalg.solve(r[best], parts[best, :, np.arange(best.size)][..., None])[..., 0]
     shape = curves.shape[:-1]
-    return tuple(x.reshape(shape) for x in (knots[best, 0], fits[:, 1], fits[:, 2]))
+    at, before, after = (x.reshape(shape) for x in (knots[best, 0], fits[:, 1], fits[:, 2]))
+    return at, before, after
 
 
 def _resampled(values: np.ndarray, weights: np.ndarray) -> np.ndarray:

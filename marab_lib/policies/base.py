@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from numbers import Real
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
@@ -158,6 +158,9 @@ def _shown(value: object) -> float | str:
     return ", ".join(map(_validate.plain, value)) if isinstance(value, tuple) else str(value)
 
 
+_NONE: Any = None  # what a policy may put its own in the place of, of any type
+
+
 @dataclass(frozen=True)
 class Policy:
     """What all policies share: the options that the paper leaves open.
@@ -185,13 +188,13 @@ class Policy:
     label: str | None = parameter(_label, None, kw_only=True)
 
     title = ""  # name in figures and results, without parameters
-    support = None  # interval that every reward must lie in, if the policy needs one
-    alpha = None  # level of the lower tails that the loop keeps, if the policy needs them
+    support = _NONE  # interval that every reward must lie in, if the policy needs one
+    alpha = _NONE  # level of the lower tails that the loop keeps, if the policy needs them
     share = "ceil"  # how alpha n is made whole
     keeps_tails = True  # whether the loop keeps them, if alpha is set
     keeps_history = False
     ranks_unpulled = False  # whether the index has a value before an arm's first pull
-    index_function = None
+    index_function = _NONE
 
     def __post_init__(self) -> None:
         for f in fields(self):

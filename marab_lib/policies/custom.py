@@ -70,7 +70,7 @@ class Custom(Policy):
     keeps_history: bool = parameter(_truth, False, kw_only=True)
 
     @property
-    def title(self) -> str:
+    def title(self) -> str:  # type: ignore[override]
         return self.function.__name__
 
     @property

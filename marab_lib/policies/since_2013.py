@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -87,7 +87,7 @@ def _check_values(policy: Policy, problem: Problem, values: Sequence[float]) -> 
             )
 
 
-def _check_digits(policy: Policy, problem: Problem) -> None:
+def _check_digits(policy: Any, problem: Problem) -> None:
     """Refuse an upper end beside which rewards cannot be told apart: its distances are summed."""
     width = problem.essential_suprema.max() - problem.essential_infima.min()
     step = np.spacing(abs(policy.upper))
@@ -494,6 +494,8 @@ def _b_cvts(t, arms, state, params, memory, history):
 
 class _Resampling(Policy):
     """What B-CVTS and NPTS share."""
+
+    upper: float  # a field of each
 
     index_function = staticmethod(_b_cvts)
     keeps_tails = False

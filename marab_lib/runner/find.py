@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import papermill
@@ -72,10 +73,10 @@ def _convert(value: object, kind: str, item_kind: str = "") -> object:
         return [_convert(item, item_kind) if item_kind else item for item in items]
     if kind == "bool" and isinstance(value, str):
         value = {"true": True, "false": False}.get(value.lower())
-    number = {"int": int, "float": float}.get(kind)
+    number: type | None = {"int": int, "float": float}.get(kind)
     if number and isinstance(value, str):
         return number(value)
-    allowed = {"int": int, "float": (int, float), "bool": bool, "str": str}[kind]
+    allowed: Any = {"int": int, "float": (int, float), "bool": bool, "str": str}[kind]
     if not isinstance(value, allowed) or (number and isinstance(value, bool)):
         raise TypeError
     return number(value) if number else value

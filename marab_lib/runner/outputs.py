@@ -68,6 +68,7 @@ class Outputs:
         self.prefix = prefix
 
     def _path(self, kind: str, name: str, suffix: str) -> Path:
+        assert self.folder
         return below(self.folder, kind, f"{self.prefix}_{name}{suffix}")
 
     def figure(self, figure: matplotlib.figure.Figure, name: str) -> None:

@@ -242,7 +242,10 @@ def _write_source(source: Path, shown: list[_Page], out: Path) -> None:
     for page in shown:
         nbformat.write(_described(page.shown()), source / "notebooks" / page.notebook.path.name)
     (source / "_static").mkdir()
-    package = Path(util.find_spec("sphinx-mathjax-offline").origin).parent
+    spec = util.find_spec("sphinx-mathjax-offline")
+    assert spec
+    assert spec.origin
+    package = Path(spec.origin).parent
     shutil.copy(package / "static" / "mathjax" / _MATHJAX, source / "_static")
     (source / "_static" / "report.css").write_text(_CSS, encoding="utf-8")
     published, run = saved_verdicts(), _claims_of_run(out)
@@ -251,11 +254,11 @@ def _write_source(source: Path, shown: list[_Page], out: Path) -> None:
         about = _about_run(shown, run, published)
         counts += ["### Verdicts of this run", about, _counts(run)]
         claims += ["## Verdicts of this run", about, _table(run.reset_index())]
-    page = "\n\n".join(["# All claims", "## Published verdicts", _PUBLISHED, *claims, ""])
-    (source / "claims.md").write_text(page, encoding="utf-8")
+    text = "\n\n".join(["# All claims", "## Published verdicts", _PUBLISHED, *claims, ""])
+    (source / "claims.md").write_text(text, encoding="utf-8")
     verdicts = "\n\n".join(["### Published verdicts", _PUBLISHED, *counts])
-    page = _first_page(shown, verdicts, len(published))
-    (source / "index.md").write_text(page, encoding="utf-8")
+    text = _first_page(shown, verdicts, len(published))
+    (source / "index.md").write_text(text, encoding="utf-8")
 
 
 def _described(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:

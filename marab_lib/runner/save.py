@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import nbformat
 
@@ -75,7 +76,7 @@ def _take_outputs(cell: nbformat.NotebookNode, result: nbformat.NotebookNode) ->
 
 
 def _kept_metadata(metadata: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    kept = {"kernelspec": KERNEL, "language_info": _LANGUAGE}
+    kept: dict[str, Any] = {"kernelspec": KERNEL, "language_info": _LANGUAGE}
     if "marab" in metadata:
         kept["marab"] = _as_javascript(metadata.marab)
     return nbformat.from_dict(kept)
@@ -90,7 +91,7 @@ def _as_javascript(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def without_versions(model: Mapping[str, object], **_: object) -> None:
+def without_versions(model: Mapping[str, Any], **_: object) -> None:
     """Leave the language's version out of a notebook that JupyterLab saves.
 
     JupyterLab takes it from the kernel and saves it, also in a notebook that was only opened. For

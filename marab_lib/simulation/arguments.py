@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import psutil
@@ -80,7 +80,7 @@ def check_places(client: object, store: object) -> None:
         new_or_folder("store", store)
 
 
-def checked_checkpoints(checkpoints: int | Sequence[int] | None, horizon: int) -> np.ndarray:
+def checked_checkpoints(checkpoints: Any, horizon: int) -> np.ndarray:
     if checkpoints is None:
         checkpoints = min(_DEFAULT_CHECKPOINTS, horizon)
     try:

@@ -6,9 +6,9 @@ import functools
 import json
 import math
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -60,7 +60,7 @@ def commit() -> str:
 
 
 def parameter_coordinates(
-    policies: Sequence[Policy], but: Sequence[str] = ()
+    policies: Sequence[Policy], but: Iterable[str] = ()
 ) -> dict[str, tuple[str, list]]:
     """What a result says of its policies, each along ``policy``: NaN or "" where one has none.
 
@@ -69,10 +69,10 @@ def parameter_coordinates(
     Parameters
     ----------
     policies : sequence of Policy
-    but : sequence of str
+    but : iterable of str
         Names that are taken.
     """
-    each = [
+    each: list[dict[str, Any]] = [
         {"title": policy.title, "label": policy.short} | policy.described() for policy in policies
     ]
     coordinates = {}
@@ -99,7 +99,7 @@ def join_policies(results: Sequence[xarray.Dataset]) -> xarray.Dataset:
                 empty = math.nan if kind == "f" else ""
                 absent[name] = "policy", [empty] * one.sizes["policy"]
         filled.append(one.assign_coords(absent))
-    how = {"data_vars": "minimal", "coords": "minimal", "compat": "equals", "join": "exact"}
+    how: Any = {"data_vars": "minimal", "coords": "minimal", "compat": "equals", "join": "exact"}
     return xarray.concat(filled, "policy", **how, combine_attrs="drop_conflicts")
 
 
@@ -107,7 +107,7 @@ def make_dataset(problems, policies, arrays: Arrays, setting: Setting, seed) -> 
     import xarray
 
     shape = (len(policies), len(problems), setting.runs)
-    variables = {
+    variables: dict[str, tuple] = {
         name: (
             ("policy", "problem", "run", *_LAST_DIMENSIONS[name]),
             rows.reshape((*shape, *rows.shape[1:])),

@@ -69,7 +69,7 @@ class Store:
     def save(self, key: str, arrays: Arrays) -> None:
         """Write the arrays of a task: whole, or not at all."""
         with replace_when_done(self._path(key)) as part:
-            np.savez_compressed(part, **arrays)
+            np.savez_compressed(part, allow_pickle=False, **arrays)
             with zipfile.ZipFile(part, "a") as archive:
                 archive.comment = key.encode()
 

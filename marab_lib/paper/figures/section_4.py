@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -66,7 +66,7 @@ def simulated_points(
     # A zero has no place on a log axis: the upper end of its interval is drawn as an arrow head.
     zero = (y <= 0) & (axes.get_yscale() == "log")
     bars = np.maximum([y - low, high - y], 0)[:, ~zero]
-    style = {"color": color, "mfc": "white", "ms": 3.5, "zorder": 3}
+    style: dict[str, Any] = {"color": color, "mfc": "white", "ms": 3.5, "zorder": 3}
     axes.errorbar(x[~zero], y[~zero], bars, fmt=marker, lw=1, label=label, **style)
     axes.plot(x[zero], high[zero], linestyle="", marker=7, **style)
     return axes
@@ -137,8 +137,8 @@ def regret_paths(
 ) -> Axes:
     """Single runs as thin lines, and curves over them; paths of shape (runs, len(t))."""
     shown = np.asarray(paths)[:n_paths].T
-    label = ["single runs"] + [None] * (shown.shape[1] - 1)
-    axes.plot(t, shown, color="#999999", linewidth=0.5, alpha=0.6, label=label)
+    labels = ["single runs"] + [None] * (shown.shape[1] - 1)
+    axes.plot(t, shown, color="#999999", linewidth=0.5, alpha=0.6, label=labels)
     for (label, y), style in zip(lines.items(), _BOUND_STYLES, strict=False):
         axes.plot(t, y, label=label, **style)
     axes.set(xlabel="t", ylabel="regret")
@@ -173,7 +173,7 @@ def winner_map(
             # The line of equal bounds may pass here: a halo in the colour of the cell, as it looks.
             behind = 0.8 * np.array(cells.to_rgba(np.log10(value))[:3]) + 0.2
             halo = [withStroke(linewidth=2.5, foreground=behind)]
-            place = {"ha": "center", "va": "center", "fontsize": 6.5}
+            place: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6.5}
             axes.text(x[j], y[i], text, color=color, path_effects=halo, **place)
     if edge is not None:
         axes.plot(*edge, color="#000000", linestyle="--", label="bounds are equal")
