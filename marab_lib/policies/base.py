@@ -61,7 +61,7 @@ def index(function: Callable) -> Callable:
 # --- parameters are declared with what they may be --------------------------------------------
 
 
-def parameter(check: Callable[[Policy, str, object], object], default: object, **options) -> object:
+def parameter(check: Callable[[Policy, str, object], object], default: object, **options) -> Any:
     """A field of a policy; `check` gets the policy, the name and the value, and returns the value.
 
     Positional, unless said otherwise; a default of None is a value too.
@@ -111,7 +111,7 @@ def choice(*allowed: str, default: str | None = None) -> str:
     return parameter(check, default or allowed[0], kw_only=True)
 
 
-def level(default: object = 0.2, least: float = 0, *, kw_only: bool = False) -> object:
+def level(default: object = 0.2, least: float = 0, *, kw_only: bool = False) -> Any:
     """A level in (0, 1), kept as it is given; `least` is that of policies that divide by it."""
 
     def check(policy: Policy, name: str, value: object) -> object:

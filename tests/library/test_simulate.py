@@ -177,8 +177,8 @@ def test_result_says_how_it_was_made(reference):
 
 def test_results_carry_the_policies_parameters(tmp_path):
     """As coordinates along policy: NaN and "" where a policy has none; also after joining."""
-    from marab_lib.runner.outputs import load_dataset, save_dataset
     from marab_lib.simulation.result import join_policies
+    from marab_lib.work.files import load_dataset, save_dataset
 
     chosen = [
         policies.UCB(0.1, label="mine"),
