@@ -1,4 +1,4 @@
-"""The battery of section 5.3: demand, tariff, strategies, and the 20 x 117 table of their rewards."""
+"""The battery of section 5.3: demand, tariff, strategies, and the table of their rewards."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from numbers import Real
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -61,16 +61,16 @@ def index(function: Callable) -> Callable:
 # --- parameters are declared with what they may be --------------------------------------------
 
 
-def parameter(check: Callable[[Policy, str, object], object], default: object, **options) -> Any:
+def parameter(check: Callable[[Policy, str, object], object], default: object) -> Any:
     """A field of a policy; `check` gets the policy, the name and the value, and returns the value.
 
-    Positional, unless said otherwise; a default of None is a value too.
+    A default of None is a value too. What stands below KW_ONLY is given by keyword.
     """
 
     def checked(policy: Policy, name: str, value: object) -> object:
         return None if value is None and default is None else check(policy, name, value)
 
-    return field(default=default, metadata={"check": checked}, **options)
+    return field(default=default, metadata={"check": checked})
 
 
 def finite(
@@ -91,27 +91,26 @@ def number(
     *,
     open_low: bool = False,
     open_high: bool = False,
-    kw_only: bool = False,
 ) -> float:
     """A number between low and high, kept as a float."""
     ends = {"open_low": open_low, "open_high": open_high}
     check = lambda policy, name, value: finite(name, value, low, high, **ends)  # noqa: E731
-    return parameter(check, default, kw_only=kw_only)
+    return parameter(check, default)
 
 
-def whole(default: int | None, low: int, high: int | None = None, *, kw_only: bool = False) -> int:
+def whole(default: int | None, low: int, high: int | None = None) -> int:
     """A whole number in [low, high]."""
     check = lambda policy, name, value: _validate.whole(name, value, low, high)  # noqa: E731
-    return parameter(check, default, kw_only=kw_only)
+    return parameter(check, default)
 
 
 def choice(*allowed: str, default: str | None = None) -> str:
-    """One of a few words, by default the first; by keyword."""
+    """One of a few words, by default the first."""
     check = lambda policy, name, value: _validate.choice(name, value, allowed)  # noqa: E731
-    return parameter(check, default or allowed[0], kw_only=True)
+    return parameter(check, default or allowed[0])
 
 
-def level(default: object = 0.2, least: float = 0, *, kw_only: bool = False) -> Any:
+def level(default: object = 0.2, least: float = 0) -> Any:
     """A level in (0, 1), kept as it is given; `least` is that of policies that divide by it."""
 
     def check(policy: Policy, name: str, value: object) -> object:
@@ -122,11 +121,11 @@ def level(default: object = 0.2, least: float = 0, *, kw_only: bool = False) -> 
             )
         return value
 
-    return parameter(check, default, kw_only=kw_only)
+    return parameter(check, default)
 
 
 def interval() -> tuple[float, float]:
-    """The pair (low, high) of the rewards' support, by default (0, 1); by keyword."""
+    """The pair (low, high) of the rewards' support, by default (0, 1)."""
 
     def check(policy: Policy, name: str, value: object) -> tuple[float, float]:
         pair = value.tolist() if isinstance(value, np.ndarray) else value
@@ -135,7 +134,7 @@ def interval() -> tuple[float, float]:
         finite(name, pair[1], finite(name, pair[0]), open_low=True)
         return tuple(pair)
 
-    return parameter(check, (0.0, 1.0), kw_only=True)
+    return parameter(check, (0.0, 1.0))
 
 
 def _label(policy: Policy, name: str, value: object) -> str:
@@ -181,11 +180,12 @@ class Policy:
         Name in results. Default the title and the parameters.
     """
 
+    _: KW_ONLY
     time: str = choice(*_TIMES)
     first_pulls: str = first_pulls()
     ties: str = choice(*_TIES)
-    rounds: int = whole(1, 1, 2**31 - 1, kw_only=True)
-    label: str | None = parameter(_label, None, kw_only=True)
+    rounds: int = whole(1, 1, 2**31 - 1)
+    label: str | None = parameter(_label, None)
 
     title = ""  # name in figures and results, without parameters
     support = _NONE  # interval that every reward must lie in, if the policy needs one

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass
+from dataclasses import KW_ONLY, MISSING, dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -65,9 +65,10 @@ class Custom(Policy):
 
     function: Callable = parameter(_function, MISSING)
     params: tuple[float, ...] = parameter(_params, ())
-    alpha: float | str | Fraction | None = level(None, kw_only=True)
-    memory: int = whole(0, 0, 2**60, kw_only=True)
-    keeps_history: bool = parameter(_truth, False, kw_only=True)
+    _: KW_ONLY
+    alpha: float | str | Fraction | None = level(None)
+    memory: int = whole(0, 0, 2**60)
+    keeps_history: bool = parameter(_truth, False)
 
     @property
     def title(self) -> str:  # type: ignore[override]

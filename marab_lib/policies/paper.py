@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 
 from .. import _validate
@@ -73,6 +73,7 @@ class UCB(Policy):
     """
 
     C: float = number(1e-3)
+    _: KW_ONLY
     constant: str = choice(*_CONSTANTS)
     title = "UCB"
     index_function = staticmethod(_ucb)
@@ -245,6 +246,7 @@ class MaRaB(Policy):
 
     alpha: float | str | Fraction = level()
     C: float = number(1e-6)
+    _: KW_ONLY
     share: str = choice("ceil", "floor", "round")
     estimator: str = choice("cvar", "quantile")
     constant: str = choice(*_CONSTANTS)
@@ -290,6 +292,7 @@ class MVLCB(Policy):
 
     rho: float = number(2.0)
     delta: float | None = number(None, 0, 1, open_low=True, open_high=True)
+    _: KW_ONLY
     bonus: str = choice("optimistic", "pessimistic", "printed")
     title = "MV-LCB"
     index_function = staticmethod(_mv_lcb)
@@ -337,6 +340,7 @@ class ExpExp(Policy):
 
     rho: float = number(2.0)
     tau: float | None = number(None, 1)
+    _: KW_ONLY
     exploit: str = choice("fixed", "updated")
     title = "ExpExp"
     ranks_unpulled = True

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -133,6 +133,7 @@ class UCBV(Policy):
 
     zeta: float = number(1.0, open_low=True)
     c: float = number(1.0)
+    _: KW_ONLY
     support: tuple[float, float] = interval()
     title = "UCB-V"
     index_function = staticmethod(_ucb_v)
@@ -168,6 +169,7 @@ class MOSS(Policy):
     Audibert and Bubeck (2010), Regret bounds and minimax policies under partial monitoring.
     """
 
+    _: KW_ONLY
     support: tuple[float, float] = interval()
     title = "MOSS"
     index_function = staticmethod(_moss)
@@ -217,6 +219,7 @@ class UUCB(Policy):
 
     alpha: float | str | Fraction = level(least=LEAST_LEVEL)
     c: float = number(1.0)
+    _: KW_ONLY
     support: tuple[float, float] = interval()
     title = "U-UCB"
     index_function = staticmethod(_u_ucb)
@@ -269,6 +272,7 @@ class MaRaBOUT(Policy):
     alpha: float | str | Fraction = level(least=LEAST_LEVEL)
     C: float = number(2.0)
     beta: float = number(0.5, 0, 1)
+    _: KW_ONLY
     support: tuple[float, float] = interval()
     title = "MaRaBOUT"
     index_function = staticmethod(_marabout)
@@ -336,7 +340,8 @@ class CVaRUCB(Policy):
 
     alpha: float | str | Fraction = level(least=LEAST_LEVEL)
     delta: float | None = number(None, 0, 1, open_low=True, open_high=True)
-    upper: float = number(1.0, -math.inf, kw_only=True)
+    _: KW_ONLY
+    upper: float = number(1.0, -math.inf)
     title = "CVaR-UCB"
     ranks_unpulled = True
     index_function = staticmethod(_cvar_ucb)
@@ -455,6 +460,7 @@ class RAUCB(Policy):
 
     theta: float = number(5.0, open_low=True)
     c: float = number(0.0)
+    _: KW_ONLY
     support: tuple[float, float] = interval()
     title = "RA-UCB"
     ranks_unpulled = True
@@ -551,7 +557,8 @@ class BCVTS(_Resampling):
     """
 
     alpha: float | str | Fraction = level()
-    upper: float = number(1.0, -math.inf, kw_only=True)
+    _: KW_ONLY
+    upper: float = number(1.0, -math.inf)
     title = "B-CVTS"
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
@@ -573,7 +580,8 @@ class NPTS(_Resampling):
     distributions.
     """
 
-    upper: float = number(1.0, -math.inf, kw_only=True)
+    _: KW_ONLY
+    upper: float = number(1.0, -math.inf)
     title = "NPTS"
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
@@ -632,7 +640,8 @@ class MCVTS(Policy):
     """
 
     alpha: float | str | Fraction = level()
-    values: Sequence[float] = parameter(_values, tuple(k / 10 for k in range(11)), kw_only=True)
+    _: KW_ONLY
+    values: Sequence[float] = parameter(_values, tuple(k / 10 for k in range(11)))
     first_pulls: str = first_pulls("none")
     title = "M-CVTS"
     ranks_unpulled = True
@@ -828,6 +837,7 @@ class SuccessiveElimination(Policy):
 
     alpha: float | str | Fraction = level(least=LEAST_LEVEL)
     delta: float | None = number(None, 0, 1, open_low=True, open_high=True)
+    _: KW_ONLY
     support: tuple[float, float] = interval()
     title = "SuccElim"
     ranks_unpulled = True
