@@ -81,7 +81,19 @@ def try_out(setting: Setting, policy: Policy, params: tuple[float, ...]) -> None
         ) from None
 
 
-def results_of(setting, tasks: list[Task], threads, client, store) -> Results:
+def play_all(setting, tasks: list[Task], threads, client, store, report) -> Arrays:
+    """The results of all tasks, one task's rows below the other's; `report` gets pulls done."""
+    ends = np.cumsum([end - begin for *_, begin, end in tasks])
+    arrays = recorded(empty_output(ends[-1], setting))
+    for number, part in _results_of(setting, tasks, threads, client, store):
+        rows = slice(ends[number] - len(part["pulls"]), ends[number])
+        for name, array in part.items():
+            arrays[name][rows] = array
+        report(len(part["pulls"]) * setting.horizon)
+    return arrays
+
+
+def _results_of(setting, tasks: list[Task], threads, client, store) -> Results:
     """Results of all tasks with their numbers: those on disk first, then as they are done."""
     if store is None:
         yield from _computed(play, setting, tasks, threads, client)

@@ -22,9 +22,9 @@ from .arguments import (
     checked_seed,
     checked_threads,
 )
-from .play import reporter, results_of, try_out
+from .play import play_all, reporter, try_out
 from .result import make_dataset
-from .tasks import Setting, cut_into_tasks, empty_output, recorded, task_size
+from .tasks import Setting, cut_into_tasks, task_size
 
 if TYPE_CHECKING:
     import distributed
@@ -116,33 +116,29 @@ def simulate(
     >>> result.sel(policy=result.title == "MIN").sizes["policy"]
     1
     """
-    problems = checked_problems(problems)
-    policies = checked_policies(policies)
+    # The arguments.
+    problems, policies = checked_problems(problems), checked_policies(policies)
     k = problems[0].n_arms
     horizon = _validate.whole("horizon", horizon, k, 2**31 - 1)
     runs = _validate.whole("runs", runs, 1, 2**32 - 1)
-    seed = checked_seed(seed)
-    threads = checked_threads(threads)
-    record = checked_record(record, k)
-    steps = checked_checkpoints(checkpoints, horizon)
+    seed, threads = checked_seed(seed), checked_threads(threads)
+    record, steps = checked_record(record, k), checked_checkpoints(checkpoints, horizon)
     check_places(client, store)
     parameters = [checked_parameters(policy, problems, horizon) for policy in policies]
-    report = reporter(progress, len(policies) * len(problems) * runs * horizon)
-    coarse = client is not None or store is not None
-    size = task_size(horizon, k, coarse)
     n_pairs = len(problems) * runs
+    report = reporter(progress, len(policies) * n_pairs * horizon)
+
+    # The tasks: each a policy on some of the pairs (problem, run).
+    size = task_size(horizon, k, coarse=client is not None or store is not None)
     threads = 1 if client is not None else min(threads, len(policies) * -(-n_pairs // size))
     check_memory(policies, n_pairs, horizon, k, steps.size, record, threads)
-
     setting = Setting.of(problems, seed, horizon, runs, steps, record)
+    tasks = cut_into_tasks(policies, parameters, n_pairs, size)
+
+    # Play.
     for policy, params in zip(policies, parameters, strict=True):
         try_out(setting, policy, params)
-    arrays = recorded(empty_output(len(policies) * n_pairs, setting))
-    tasks = cut_into_tasks(policies, parameters, n_pairs, size)
-    for number, part in results_of(setting, tasks, threads, client, store):
-        policy, _, begin, end = tasks[number]
-        first = policies.index(policy) * n_pairs  # its place in rows of all policies
-        for name, rows in part.items():
-            arrays[name][first + begin : first + end] = rows
-        report((end - begin) * horizon)
+    arrays = play_all(setting, tasks, threads, client, store, report)
+
+    # The result.
     return make_dataset(problems, policies, arrays, setting, seed)
