@@ -122,7 +122,7 @@ def move_boundary(boundary, values, n_ranked, x, rank, top):
     """Shift a boundary to a new rank after reward x was put in its place; all rewards differ.
 
     `boundary` holds its rank and the sum of top - value below it. A boundary moves by about one
-    rank from pull to pull, so its sum is mended, not made anew.
+    rank from pull to pull, so its sum is updated, not computed again.
     """
     at = int(boundary[0])
     if (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .. import _validate, problems
 from ..policies import Policy
@@ -40,8 +40,8 @@ class Interpretation:
     """
 
     name: str
-    options: Mapping[str, str] = field(default_factory=dict)
-    generator: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    generator: Mapping[str, Any] = field(default_factory=dict)
     mv_lcb: str = "optimistic"
     sections: tuple[str, ...] = ("2", "3", "4", "5")
 
@@ -101,7 +101,7 @@ class Evidence:
         self.runs = _validate.whole("runs", runs, 10)
         self.seed = _validate.whole("seed", seed, 0)
         self.threads = threads
-        self.made: dict[Callable, object] = {}
+        self.made: dict[Callable, Any] = {}
 
     def once(self, make: Callable[[Evidence], _Made]) -> _Made:
         """What a function makes of this evidence: made when it is first asked for, then kept."""

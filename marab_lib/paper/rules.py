@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -259,7 +259,7 @@ class Claim:
     key: str
     place: str
     text: str
-    findings: Callable[[Evidence], Iterable[Finding]] | None = None
+    findings: Any = None
     printed: str = ""
     reason: str = ""
 
@@ -284,7 +284,7 @@ def claim(
     The place is the section that the key begins with, unless said otherwise.
     """
     place = place or f"Section {key.split()[0]}"
-    return lambda find: Claim(key, place, " ".join(find.__doc__.split()), find, printed)
+    return lambda find: Claim(key, place, " ".join(str(find.__doc__).split()), find, printed)
 
 
 def unchecked(key: str, place: str, text: str, reason: str) -> Claim:

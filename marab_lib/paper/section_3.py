@@ -85,7 +85,9 @@ def error_ratio(squares: np.ndarray, variance: float, n: int) -> Estimate:
 
 def arm(e: Evidence) -> TruncatedGaussianMixture:
     """One arm of section 5.2."""
-    return problems.artificial(1, e.seed)[0].arms[0]
+    law = problems.artificial(1, e.seed)[0].arms[0]
+    assert isinstance(law, TruncatedGaussianMixture)
+    return law
 
 
 def sample(e: Evidence) -> np.ndarray:

@@ -81,7 +81,7 @@ def _final(result: xarray.Dataset, policy: str | Sequence[str]) -> np.ndarray:
 
 def printed_runs(e: Evidence) -> xarray.Dataset:
     """All policies of figure 1 at the printed setting."""
-    options = {"first_pulls": "descending"} | dict(e.interpretation.options)
+    options = {"first_pulls": "descending", **e.interpretation.options}
     chosen = printed_policies(alphas=(0.001, 0.01, 0.1, 0.3), **options)
     listed = [policy for group in chosen.values() for policy in group]
     runs = max(200, 2 * e.n_problems)
@@ -91,8 +91,8 @@ def printed_runs(e: Evidence) -> xarray.Dataset:
 def min_pulls(e: Evidence) -> xarray.Dataset:
     """MIN with every single pull."""
     chosen, horizon = e.interpretation.apply(printed_policies()["MIN"]), e.horizons[0]
-    size = {"horizon": horizon, "runs": 100 * e.runs, "seed": e.seed}
-    return simulate(problems.proof_of_concept(), chosen, **size, record=("arms",), checkpoints=1)
+    problem, runs = problems.proof_of_concept(), 100 * e.runs
+    return simulate(problem, chosen, horizon, runs, e.seed, record=("arms",), checkpoints=1)
 
 
 def found_by(result: xarray.Dataset, step: int, best_arm: int = 0) -> Estimate:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -83,7 +83,7 @@ def extra_policies(
     >>> [policy.name for policy in extra_policies([1.0], [0.1], [1.0])]
     ['MaRaB(alpha=0.2, C=1)', 'MaRaB(alpha=0.1, C=1e-06)', 'MV-LCB(rho=1)']
     """
-    listed = [policies.MaRaB(0.2, C, label=f"MaRaB(alpha=0.2, C={C:g})") for C in Cs]
+    listed: list[Policy] = [policies.MaRaB(0.2, C, label=f"MaRaB(alpha=0.2, C={C:g})") for C in Cs]
     listed += [policies.MaRaB(a, 1e-6, label=f"MaRaB(alpha={a:g}, C=1e-06)") for a in alphas]
     listed += [policies.MVLCB(r, bonus=mv_lcb, label=f"MV-LCB(rho={r:g})") for r in rhos]
     return list({policy.name: policy for policy in listed}.values())
@@ -122,7 +122,7 @@ def final_regrets(
     import xarray
 
     k, last = problems[0].n_arms, max(horizons)
-    by_need = {True: [], False: []}
+    by_need: dict[bool, list[Policy]] = {True: [], False: []}
     for policy in policies:
         needs = {policy.parameters(k, horizon) for horizon in horizons}
         by_need[len(needs) > 1].append(policy)
@@ -521,7 +521,7 @@ def regret_statements(
     result: xarray.Dataset,
     problems: Sequence[Problem],
     settings: xarray.Dataset | None = None,
-    **options: object,
+    **options: Any,
 ) -> Findings:
     """Each statement of section 5.2.1 as a number with its interval over the problems.
 

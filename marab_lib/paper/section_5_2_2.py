@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -426,7 +426,7 @@ two_problems = unchecked(
 )
 
 
-def reward_statements(summary: xarray.Dataset, **options: float) -> Findings:
+def reward_statements(summary: xarray.Dataset, **options: Any) -> Findings:
     """Each statement of section 5.2.2 as a number with its interval over the problems.
 
     Parameters

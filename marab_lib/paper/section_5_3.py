@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -337,7 +337,7 @@ printed_numbers = unchecked(
 )
 
 
-def statements(result: xarray.Dataset, **options: object) -> Findings:
+def statements(result: xarray.Dataset, **options: Any) -> Findings:
     """Each statement of section 5.3 as a number with its interval.
 
     Parameters

@@ -147,7 +147,7 @@ def verdicts_by_interpretation(
             str(claim.verdict(evidence))
             if not base or claim.key.startswith(interpretation.sections)
             else before
-            for claim, before in zip(claims, base or claims, strict=True)
+            for claim, before in zip(claims, base or [""] * len(claims), strict=True)
         ]
         base = base or column
         columns[interpretation.name] = column

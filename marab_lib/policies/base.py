@@ -113,7 +113,7 @@ def choice(*allowed: str, default: str | None = None) -> str:
 def level(default: object = 0.2, least: float = 0) -> Any:
     """A level in (0, 1), kept as it is given; `least` is that of policies that divide by it."""
 
-    def check(policy: Policy, name: str, value: object) -> object:
+    def check(policy: Policy, name: str, value: Any) -> object:
         if risk.exact_level(value, name) < least:
             raise ValueError(
                 f"{name} must be a number in [{least:g}, 1) for {policy.title}, got "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, MISSING, dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ __all__ = [
 ]
 
 
-def _function(policy: Policy, name: str, value: object) -> Callable:
+def _function(policy: Policy, name: str, value: Any) -> Callable:
     if not hasattr(value, "py_func"):
         raise TypeError(f"{name} must be decorated by marab_lib.policies.index, got {value!r}")
     check_arguments(value)

@@ -96,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     command.add_argument(
         "--out", type=_folder, metavar="DIR",
-        help="folder for a folder a point and one table of all (default: out/sweeps/NAME)",
+        help="for a folder of each point and one table of all (default: out/sweeps/NAME)",
     )  # fmt: skip
 
     command = add(_reproduce, "reproduce", "run all notebooks in order")

@@ -1,4 +1,4 @@
-"""One notebook over a grid of parameters: a folder a point, and one table of all results.
+"""One notebook over a grid of parameters: a folder for each point, and one table of them all.
 
 A point is done once its folder, which is made beside its place, was moved there with its mark.
 Another call runs what is missing, and what was done with another version of the notebook, of this
@@ -199,10 +199,10 @@ def _folder(values: Mapping[str, object]) -> str:
 def gather(points: Sequence[Point], out: Path) -> pandas.DataFrame:
     """Put the tables of all points that are done into one, with the parameters as columns.
 
-    Writes ``sweep.csv``, a line a number: the parameters, ``table``, ``row`` (what the table's
-    first columns say), ``quantity`` (its column) and ``value``. And ``tables/NAME.csv`` for each
-    table: its own columns after those of the parameters. As long as some points are not done these
-    are ``sweep.part.csv`` and ``tables.part/``, so that what is whole stays as it is.
+    Writes ``sweep.csv``, in which each line is one number: the parameters, ``table``, ``row`` (what
+    the table's first columns say), ``quantity`` (its column) and ``value``. And, for each table,
+    ``tables/NAME.csv``: its own columns after those of the parameters. As long as some points are
+    not done these are ``sweep.part.csv`` and ``tables.part/``: what is whole stays as it is.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def _joined(done: Sequence[Point], name: str) -> pandas.DataFrame:
 
 
 def _long(point: Point, title: str, name: str, columns: Sequence[str]) -> pandas.DataFrame:
-    """One table of one point, a line a number."""
+    """One table of one point, with one number a line."""
     import pandas
 
     table, labels = _read(point, name)

@@ -7,6 +7,7 @@ import math
 import naive
 import numpy as np
 import pytest
+from cases import mixed_problem
 from scipy import special, stats
 
 from marab_lib import arms, policies, problems, risk, simulate
@@ -24,21 +25,6 @@ from marab_lib.kernels.records import ARM, STATE
 from marab_lib.kernels.tails import update_tail
 
 SEED = 20131113
-
-
-def mixed_problem() -> problems.Problem:
-    """All kinds of arms in one problem; the discrete values are dyadic, so that ties are exact."""
-    return problems.Problem(
-        [
-            arms.Uniform(0.1, 0.6),
-            arms.TruncatedGaussianMixture(0.02, 1, [0.3, 0.7], [0.2, 0.9], [0.2, 0.4]),
-            arms.Empirical([0.25, 0.5, 0.5, 0.875]),
-            arms.Bernoulli(0.5),
-            arms.Bernoulli([0.45, 0.5]),
-            arms.Beta(2.0, 3.0),
-            arms.Beta(0.5, 0.7),
-        ]
-    )
 
 
 @pytest.mark.parametrize(

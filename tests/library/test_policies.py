@@ -8,45 +8,13 @@ from fractions import Fraction
 import numba
 import numpy as np
 import pytest
+from cases import indices
 
 from marab_lib import arms, policies, problems, simulate
 from marab_lib.kernels import tails
-from marab_lib.kernels.records import ARM, STATE
 from marab_lib.simulation import run
 
 EMPTY = np.zeros((0, 0))
-
-
-def indices(policy, t, rewards, horizon=100, memory=None, **state_fields):
-    """Index of each arm after the given lists of rewards, the tails kept as the policy asks."""
-    from marab_lib.risk import tail_sizes
-
-    n_arms = len(rewards)
-    records = np.zeros(n_arms, ARM)
-    for record, x in zip(records, rewards, strict=True):
-        record["n"] = len(x)
-        record["mean"], record["var"], record["min"] = np.mean(x), np.var(x), min(x)
-        record["inv_sqrt_n"], record["sum"] = 1 / math.sqrt(len(x)), sum(x)
-    state = np.zeros(1, STATE)
-    state[0]["horizon"], state[0]["pulls"] = horizon, t - 1
-    state[0]["last_arm"] = -1
-    if policy.alpha is not None:
-        sizes = tail_sizes(policy.alpha, horizon, policy.share)
-        state[0]["tail_t"] = sizes[t]
-        for record, x in zip(records, rewards, strict=True):
-            tail = sorted(x)[: sizes[len(x)]]
-            record["tail_n"], record["cvar"], record["tail_max"] = (
-                len(tail),
-                np.mean(tail),
-                tail[-1],
-            )
-            record["inv_sqrt_tail_n"] = 1 / math.sqrt(len(tail))
-    for name, value in state_fields.items():
-        state[0][name] = value
-    memory = np.zeros(policy.memory_size(n_arms, horizon)) if memory is None else memory
-    params = np.array(policy.parameters(n_arms, horizon), dtype=float)
-    policy.index_function(t, records, state, params, memory, EMPTY)
-    return records["index"].tolist()
 
 
 def test_ucb_by_hand():

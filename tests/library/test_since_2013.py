@@ -9,9 +9,8 @@ import mpmath
 import naive
 import numpy as np
 import pytest
+from cases import indices, mixed_problem
 from scipy import stats
-from test_kernels import mixed_problem
-from test_policies import indices
 
 from marab_lib import arms, policies, problems, simulate
 from marab_lib.kernels.dirichlet import (
