@@ -6,7 +6,7 @@ import hashlib
 import os
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -66,10 +66,10 @@ class Store:
         except Exception:  # damaged files raise errors of zipfile, zlib, NumPy and the system
             return None
 
-    def save(self, key: str, arrays: Arrays) -> None:
+    def save(self, key: str, arrays: dict[str, Any]) -> None:
         """Write the arrays of a task: whole, or not at all."""
         with replace_when_done(self._path(key)) as part:
-            np.savez_compressed(part, allow_pickle=False, **arrays)
+            np.savez_compressed(part, **arrays)
             with zipfile.ZipFile(part, "a") as archive:
                 archive.comment = key.encode()
 
