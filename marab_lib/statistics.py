@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LEVEL",
     "Estimate",
+    "draws",
     "growth_exponent",
     "interval_coverage",
     "percentile_interval",
@@ -147,6 +148,30 @@ def student_half_width(sample: ArrayLike, confidence: float = LEVEL, axis: int =
 
     sample = np.asarray(sample, dtype=np.float64)
     return stats.t.ppf((1 + confidence) / 2, sample.shape[axis] - 1) * stats.sem(sample, axis=axis)
+
+
+def draws(n: int, resamples: int, seed: int) -> np.ndarray:
+    """Places of n repetitions drawn with replacement, for statistics that share their resamples.
+
+    Parameters
+    ----------
+    n : int
+        Repetitions, >= 2.
+    resamples, seed : int
+
+    Returns
+    -------
+    ndarray of int, shape (1 + resamples, n)
+        The first row is the sample itself.
+
+    Examples
+    --------
+    >>> draws(3, 2, seed=0).tolist()
+    [[0, 1, 2], [2, 1, 1], [0, 0, 0]]
+    """
+    n, resamples = _validate.whole("n", n, 2), _validate.whole("resamples", resamples, 1)
+    rng = np.random.default_rng(_validate.whole("seed", seed, 0))
+    return np.concatenate([np.arange(n)[None], rng.integers(n, size=(resamples, n))])
 
 
 def percentile_interval(

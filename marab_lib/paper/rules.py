@@ -20,7 +20,7 @@ import numpy as np
 
 from .. import _validate
 from .._rounding import order
-from ..statistics import LEVEL, Estimate, percentile_interval
+from ..statistics import LEVEL, Estimate, draws, percentile_interval
 
 if TYPE_CHECKING:
     import pandas
@@ -209,26 +209,23 @@ def names_of(
 
 
 class Resamples:
-    """Problems drawn with replacement, and the findings of statistics over them.
+    """Problems or runs drawn with replacement, and the findings of statistics over them.
 
     All statistics share the draws, so every difference is a paired one.
     """
 
     def __init__(self, n: int, confidence: float, resamples: int, seed: int) -> None:
         self.confidence = confidence
-        resamples = _validate.whole("resamples", resamples, 1)
         if n < 2:
             raise ValueError(f"problems must be at least 2 for an interval, got {n}")
-        rng = np.random.default_rng(_validate.whole("seed", seed, 0))
-        drawn = rng.integers(n, size=(resamples, n))
-        self.drawn = np.concatenate([np.arange(n)[None], drawn])  # first the sample itself
+        self.drawn = draws(n, resamples, seed)
 
     def mean(self, values: np.ndarray) -> np.ndarray:
-        """Mean over problems in each resample, for values of shape (..., problem)."""
+        """Mean over the repetitions of each resample, for values of shape (..., n)."""
         return np.stack([values[..., d].mean(axis=-1) for d in self.drawn], axis=-1)
 
     def each(self, values: np.ndarray, statistic: Callable) -> np.ndarray:
-        """Another statistic over problems, of the values of each resample."""
+        """Another statistic of the values of each resample."""
         return np.array([statistic(values[..., d]) for d in self.drawn])
 
     def finding(self, key: str, text: str, values: np.ndarray, rule: Rule, **more) -> Finding:

@@ -12,7 +12,7 @@ from .._rounding import first_least, order
 from ..policies import Policy
 from ..problems import Problem
 from ..simulation.chunks import by_chunks
-from ..statistics import LEVEL, Estimate, percentile_interval
+from ..statistics import LEVEL, Estimate, draws, percentile_interval
 from .evidence import Evidence
 from .rules import (
     Above,
@@ -255,14 +255,13 @@ def change_intervals(
 
     confidence = _validate.number("confidence", confidence, 0, 1, open_low=True, open_high=True)
     runs = ordered.sizes["run"]
-    drawn = np.random.default_rng(seed).integers(runs, size=(resamples, runs))
+    drawn = draws(runs, resamples, seed)
     rows = {}
     for family, listed in groups.items():
         lines = ordered.sel(policy=[p.name for p in listed])
         for problem in ordered.problem.values:
             of_runs = lines.sel(problem=problem).transpose("policy", "run", "rank").values
-            value = distance_between_settings(of_runs.mean(axis=1))
-            many = [distance_between_settings(of_runs[:, d].mean(axis=1)) for d in drawn]
+            value, *many = (distance_between_settings(of_runs[:, d].mean(axis=1)) for d in drawn)
             rows[family, problem] = [value, *percentile_interval(many, confidence)]
     return pandas.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high"])
 

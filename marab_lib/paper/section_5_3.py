@@ -12,11 +12,22 @@ from numpy.typing import ArrayLike
 from .. import _validate, policies, risk
 from .._rounding import first_least
 from ..simulation.run import simulate
-from ..statistics import LEVEL, percentile_interval, student_half_width
+from ..statistics import LEVEL, draws, percentile_interval, student_half_width
 from . import battery, data
 from .battery import RewardTable
 from .evidence import Evidence
-from .rules import MARGIN, Above, Below, Finding, Findings, Rule, claim, names_of, unchecked
+from .rules import (
+    MARGIN,
+    Above,
+    Below,
+    Finding,
+    Findings,
+    Resamples,
+    Rule,
+    claim,
+    names_of,
+    unchecked,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -149,14 +160,6 @@ def bend(steps: ArrayLike, curves: ArrayLike) -> tuple[np.ndarray, np.ndarray, n
     return at, before, after
 
 
-def _resampled(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Weighted means over the runs, (row, run) and (resample, run) to (row, resample).
-
-    Every row is summed in the same order, so that equal rows stay equal; with ``@`` they would not.
-    """
-    return np.stack([(values * w).sum(axis=-1) for w in weights], axis=-1)
-
-
 def _compared(result: xarray.Dataset, mv_lcb: str) -> list[str]:
     """Names of the policies of figure 4 with one reading of MV-LCB, if the result has them."""
     chosen = (p for p in figure_4_policies() if getattr(p, "bonus", mv_lcb) == mv_lcb)
@@ -188,30 +191,24 @@ class Energy:
         seed: int = 0,
     ) -> None:
         _validate.choice("mv_lcb", mv_lcb, _INTERPRETATIONS)
-        resamples = _validate.whole("resamples", resamples, 1)
         names = _compared(result, mv_lcb)
         runs = result.sizes["run"]
         if runs < 2:
             raise ValueError(f"result must hold at least 2 runs for an interval, got {runs}")
-        rng = np.random.default_rng(_validate.whole("seed", seed, 0))
-        # weights[b, run]: the share of the run in resample b; first the sample itself.
-        counts = rng.multinomial(runs, np.full(runs, 1 / runs), size=resamples)
-        weights = np.concatenate([np.ones((1, runs)), counts]) / runs
-
-        self.margin, self.confidence = margin, confidence
+        self.margin, self.draws = margin, Resamples(runs, confidence, resamples, seed)
         self.policies = result.policy.sel(policy=names)  # with their parameters
         self.steps = result["checkpoint"].values
         self.tau = policies.ExpExp().parameters(result.sizes["arm"], result.attrs["horizon"])[1]
         # (policy, 1 + resamples)
-        self.regret = _resampled(regrets(result, kind).sel(policy=names).values, weights)
-        self.tail = _resampled(lower_tails(result, alpha).sel(policy=names).values, weights)
+        self.regret = self.draws.mean(regrets(result, kind).sel(policy=names).values)
+        self.tail = self.draws.mean(lower_tails(result, alpha).sel(policy=names).values)
         arms = _recorded(result, "arms").sel(policy=names)
         same = (arms == arms.sel(policy="MIN")).mean("step")
-        self.same = _resampled(same.values, weights)  # share of the pulls on which it plays as MIN
+        self.same = self.draws.mean(same.values)  # share of the pulls on which it plays as MIN
         # (1 + resamples, checkpoint), the mean regret curve of ExpExp
         exploring = names_of(self.policies, "ExpExp")
         curves = result[f"{kind}_regret"].isel(problem=0).sel(policy=exploring).mean("policy")
-        self.curves = _resampled(curves.values.T, weights).T
+        self.curves = self.draws.mean(curves.values.T).T
 
         self.ucb, self.mv_lcb, self.marab = map(self.of, ("UCB", "MV-LCB", "MaRaB"))
         self.uniform = self.regret[self.of("UCB", C=1e3)][0]
@@ -233,8 +230,8 @@ class Energy:
         return self.tail[self.marab] - np.take_along_axis(self.tail[self.ucb], best, axis=0)
 
     def finding(self, key: str, text: str, values: np.ndarray, rule: Rule) -> Finding:
-        """See `Finding.resampled`."""
-        return Finding.resampled(key, text, values, rule, self.confidence)
+        """See `Resamples.finding`."""
+        return self.draws.finding(key, text, values, rule)
 
 
 def energy(e: Evidence) -> Energy:
@@ -482,11 +479,10 @@ def _bill(table: str, choice: str, costs, more, low, high) -> dict:
 def _known_bills(table, names, alpha, confidence, resamples, seed) -> list[dict]:
     """Strategies that are chosen once; neighbouring days are alike, so weeks are resampled."""
     unit_cost = table.unit_cost[[table.names.index(name) for name in names]]
-    rng = np.random.default_rng(_validate.whole("seed", seed, 0))
     weeks = np.array_split(np.arange(unit_cost.shape[1]), max(1, round(unit_cost.shape[1] / 7)))
-    samples = [np.arange(unit_cost.shape[1])]
-    for drawn in rng.integers(len(weeks), size=(resamples, len(weeks))):
-        samples.append(np.concatenate([weeks[i] for i in drawn]))
+    samples = [
+        np.concatenate([weeks[i] for i in drawn]) for drawn in draws(len(weeks), resamples, seed)
+    ]
     costs = np.array([_cost_of(unit_cost[:, days], alpha) for days in samples])
     more = costs - costs[:, :, :1]
     low, high = percentile_interval(more[1:], confidence, axis=0)
