@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import psutil
@@ -13,10 +13,6 @@ from .. import _validate, risk
 from ..policies import Policy
 from ..problems import Problem
 from ..work.files import new_or_folder
-
-if TYPE_CHECKING:
-    pass
-
 
 _RECORDS = ("rewards", "arms", "pulls")
 _DEFAULT_CHECKPOINTS = 20

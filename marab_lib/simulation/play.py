@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,10 +15,6 @@ from ..work.cluster import on_cluster
 from ..work.store import Store, fingerprint
 from ..work.threads import Arrays, Results, in_threads
 from .tasks import Setting, Task, empty_output, recorded
-
-if TYPE_CHECKING:
-    pass
-
 
 _ARMS_TRIED = 200_000  # steps times arms to try a user's index function for
 

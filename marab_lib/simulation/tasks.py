@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,10 +14,6 @@ from ..policies import Policy
 from ..problems import Problem
 from ..work.store import fingerprint
 from ..work.threads import Arrays
-
-if TYPE_CHECKING:
-    pass
-
 
 _STEPS_A_TASK = 400_000  # about 50 ms: short enough to interrupt, long enough to spread
 _STEPS_A_COARSE_TASK = 1_000_000  # a tenth of a second to five, for a cluster or a file

@@ -6,15 +6,12 @@ import hashlib
 import os
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .files import new_or_folder, replace_when_done
 from .threads import Arrays
-
-if TYPE_CHECKING:
-    pass
 
 
 def fingerprint(*parts: object) -> str:
