@@ -181,6 +181,7 @@ class ThompsonSampling(Policy):
     Agrawal and Goyal (2012), Analysis of Thompson sampling for the multi-armed bandit problem.
     """
 
+    _: KW_ONLY
     first_pulls: str = first_pulls("none")
     title = "Thompson"
     ranks_unpulled = True

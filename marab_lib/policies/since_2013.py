@@ -730,6 +730,7 @@ class BernoulliMVTS(Policy):
     """
 
     rho: float = number(1.0)
+    _: KW_ONLY
     first_pulls: str = first_pulls("none")
     title = "Bernoulli MVTS"
     ranks_unpulled = True
