@@ -282,6 +282,20 @@ class MaRaBOUT(Policy):
         return (alpha, width * math.sqrt(11 / alpha), self.C, self.beta * math.log(3))
 
 
+class _UpperEnd(Policy):
+    """What policies share that know an upper end of the rewards, and no lower one."""
+
+    upper: float  # a field of each
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return (-math.inf, self.upper)
+
+    def check_problem(self, problem: Problem) -> None:
+        super().check_problem(problem)
+        _check_digits(self, problem)
+
+
 _BAND = 8  # numbers of memory an arm of CVaR-UCB: sorted part, two boundaries, bound
 _BOUND = 7
 
@@ -311,7 +325,7 @@ def _cvar_ucb(t, arms, state, params, memory, history):
 
 
 @dataclass(frozen=True)
-class CVaRUCB(Policy):
+class CVaRUCB(_UpperEnd):
     """CVaR-UCB: plays the largest CVaR that a band around the empirical cdf allows.
 
     With probability 1 - delta the cdf lies within e = sqrt(log(2 / delta) / (2 n)) of the empirical
@@ -347,14 +361,6 @@ class CVaRUCB(Policy):
     index_function = staticmethod(_cvar_ucb)
     keeps_history = True
     keeps_tails = False
-
-    @property
-    def support(self) -> tuple[float, float]:
-        return (-math.inf, self.upper)
-
-    def check_problem(self, problem: Problem) -> None:
-        super().check_problem(problem)
-        _check_digits(self, problem)
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         delta = 1 / horizon**2 if self.delta is None else self.delta
@@ -498,22 +504,12 @@ def _b_cvts(t, arms, state, params, memory, history):
         arms[i].index = memory[i * size + LOW]
 
 
-class _Resampling(Policy):
+class _Resampling(_UpperEnd):
     """What B-CVTS and NPTS share."""
-
-    upper: float  # a field of each
 
     index_function = staticmethod(_b_cvts)
     keeps_tails = False
     ranks_unpulled = True
-
-    @property
-    def support(self) -> tuple[float, float]:
-        return (-math.inf, self.upper)
-
-    def check_problem(self, problem: Problem) -> None:
-        super().check_problem(problem)
-        _check_digits(self, problem)
 
     def _parameters(self, alpha: float, horizon: int) -> tuple[float, ...]:
         values_at, _ = memory_of_arm(horizon)
