@@ -31,8 +31,8 @@ _FILES = {  # size in bytes and sha256
         "b36762866d86ae7cfc9e832404e705517bbbec0b6151cc523f0de770d1dd87bd",
     ),
     "published_curves.csv": (
-        209_369,
-        "2d016c6c31763bac85c1a8f16664754c3146e27cc23ee00e13dae271da0d37a1",
+        423_611,
+        "c9be6bae088aca877ec130a679d12e188efd73a3277c27aadc369b94bc3ac7f8",
     ),
     "readings.csv": (
         247_213,
@@ -118,10 +118,11 @@ def published_curves(figure: int, panel: str) -> pandas.DataFrame:
 
     Parameters
     ----------
-    figure : {1, 2, 4}
+    figure : {1, 2, 3, 4}
     panel : str
-        "a" or "b" of figure 1, "a" of figure 2; of figure 4 "ucb regret", "mv-lcb regret",
-        "expexp regret" or "marab regret".
+        "a" or "b" of figures 1 and 2; of figure 3 a policy and the variance of its problem's best
+        arm, as in "ucb low" (the others are "marab", "mv-lcb", "expexp"; "high"); of figure 4 a
+        policy and what is shown, as in "ucb regret" or "marab rewards".
 
     Returns
     -------

@@ -79,7 +79,8 @@ def printed_regrets(folder: str | os.PathLike | None = None) -> pandas.Series:
     >>> print(printed_regrets()["UCB(C=1000)"].round(1))
     31.1
     """
-    curves = data.read_csv("published_curves.csv", folder).query("figure == 4")
+    curves = data.read_csv("published_curves.csv", folder)
+    curves = curves[(curves["figure"] == 4) & curves["panel"].str.endswith("regret")]
     name = {
         "UCB": lambda row: policies.UCB(row.C).name,
         "MV-LCB": lambda row: policies.MVLCB(row.rho).name,
