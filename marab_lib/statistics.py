@@ -7,7 +7,7 @@ of                               interval
 `Estimate.mean`                  Student's, of independent values (`student_half_width`)
 `Estimate.proportion`            Clopper and Pearson's (`proportion_interval` for many counts)
 `Estimate.bootstrap`             percentiles of a function of whole repetitions drawn anew
-`growth_exponent`                that bootstrap, of the slope of log R in log t
+`growth_ratio`                   that bootstrap, of what two doublings of t add to R
 ===============================  ===============================================================
 """
 
@@ -30,7 +30,7 @@ __all__ = [
     "LEVEL",
     "Estimate",
     "draws",
-    "growth_exponent",
+    "growth_ratio",
     "interval_coverage",
     "percentile_interval",
     "proportion_interval",
@@ -189,25 +189,28 @@ def percentile_interval(
     )
 
 
-def growth_exponent(paths: xarray.DataArray) -> Estimate:
-    """d log R / d log t over the last doubling of t, by a bootstrap over the runs.
+def growth_ratio(paths: xarray.DataArray) -> Estimate:
+    """How much more a regret grows with log t late than before, by a bootstrap over the runs.
 
-    It is 1 if the regret is linear, 1/2 for a root, 1 / log t if logarithmic, 0 if constant.
+    It is (R(T) - R(T/4)) / (R(T/4) - R(T/16)): what two doublings of the time add, over what the
+    two before added. It is 0 if the regret stays constant, 1 if it grows like log t, 2 if like the
+    root of t, 4 if it is linear.
 
     Parameters
     ----------
     paths : DataArray with dimensions run and checkpoint
-        Regret of one policy; over a dimension ``problem`` the mean is taken. The last checkpoint T
-        is set against that nearest to T / 2.
+        Regret of one policy; over a dimension ``problem`` the mean is taken. T is the last
+        checkpoint; where T/4 or T/16 is none, the nearest is taken, and each increment is divided
+        by that of log t.
 
     Examples
     --------
     >>> import xarray
-    >>> steps = np.array([250, 500, 1000])
+    >>> steps = np.array([100, 400, 1600])
     >>> paths = np.outer([1, 2, 3], np.sqrt(steps))
     >>> paths = xarray.DataArray(paths, {"checkpoint": steps}, ("run", "checkpoint"))
-    >>> print(growth_exponent(paths))
-    0.5
+    >>> print(growth_ratio(paths))
+    2
     """
     if not {"run", "checkpoint"} <= set(paths.dims) <= {"problem", "run", "checkpoint"}:
         raise ValueError(
@@ -217,11 +220,19 @@ def growth_exponent(paths: xarray.DataArray) -> Estimate:
     if "problem" in paths.dims:
         paths = paths.mean("problem")
     last = int(paths.checkpoint[-1])
-    late, half = paths.isel(checkpoint=-1), paths.sel(checkpoint=last // 2, method="nearest")
-    log_ratio = np.log(last / int(half.checkpoint))
-    return Estimate.bootstrap(
-        lambda x, y: np.log(x.mean(-1) / y.mean(-1)) / log_ratio, late.values, half.values
-    )
+    at = paths.sel(checkpoint=[last / 16, last / 4, last], method="nearest")
+    logs = np.diff(np.log(at.checkpoint.values))
+    if not (logs > 0).all():
+        raise ValueError(
+            f"paths must have three checkpoints near T/16, T/4 and T, "
+            f"got {paths.checkpoint.values.tolist()}"
+        )
+
+    def ratio(*regrets: np.ndarray) -> float:
+        early, late = np.diff([x.mean(-1) for x in regrets]) / logs
+        return late / early
+
+    return Estimate.bootstrap(ratio, *at.transpose("checkpoint", "run").values)
 
 
 _MOST_RUNS = 2**53  # a count up to this is exact as a float

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeVar
 
-from .. import _validate, problems
+from .. import _validate, policies, problems, risk
 from ..policies import Policy
 from ..problems import Problem
 
 __all__ = [
+    "AS_PRINTED",
     "INTERPRETATIONS",
+    "NEAREST",
     "Evidence",
     "Interpretation",
 ]
@@ -30,33 +33,65 @@ class Interpretation:
     ----------
     name : str
     options : mapping
-        Options that all policies share, such as ``time`` or ``ties``.
+        Options of policies by their title, such as ``{"MV-LCB": {"bonus": "pessimistic"}}``;
+        those under "" are for all.
     generator : mapping
         Options of `problems.artificial`.
-    mv_lcb : {"optimistic", "pessimistic", "printed"}
-        Interpretation of MV-LCB.
+    level_factor : Fraction
+        What MaRaB's levels are multiplied by.
     sections : tuple of str
         The sections whose numbers it can change.
     """
 
     name: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     generator: Mapping[str, Any] = field(default_factory=dict)
-    mv_lcb: str = "optimistic"
+    level_factor: Fraction = Fraction(1)
     sections: tuple[str, ...] = ("2", "3", "4", "5")
 
+    def options_of(self, title: str) -> dict[str, Any]:
+        """The options of the policies of one title."""
+        return {**self.options.get("", {}), **self.options.get(title, {})}
+
     def apply(self, listed: Sequence[Policy]) -> list[Policy]:
-        """The policies under this interpretation, with the names that they had."""
-        return [replace(p, label=p.name, **self.options) for p in listed]
+        """The policies under this interpretation, with the names that they had.
+
+        Examples
+        --------
+        >>> (marab,) = NEAREST.apply([policies.MaRaB(0.2)])
+        >>> marab.name, float(marab.alpha)
+        ('MaRaB(alpha=0.2, C=1e-06)', 0.1)
+        """
+        found = []
+        for policy in listed:
+            options = self.options_of(policy.title)
+            if isinstance(policy, policies.MaRaB):
+                options["alpha"] = risk.exact_level(policy.alpha) * self.level_factor
+            found.append(replace(policy, label=policy.name, **options))
+        return found
 
 
-_MV_LCB, _GENERATOR = ("5.2", "5.3"), ("5.2",)
+_MV_LCB, _GENERATOR, _POLICIES = ("5.2", "5.3"), ("5.2",), ("3", "4", "5")
+AS_PRINTED = Interpretation("as printed")
+NEAREST = Interpretation(
+    "nearest to print",
+    options={
+        "UCB": {"constant": "inside"},
+        "MaRaB": {"share": "round"},
+        "MV-LCB": {"bonus": "pessimistic"},
+        "ExpExp": {"exploit": "updated"},
+    },
+    generator={"weights": "equal", "n_gaussians": 4},
+    level_factor=Fraction(1, 2),  # the curve printed for 20 % is near to that of 10 %
+    sections=_GENERATOR,
+)
 INTERPRETATIONS = (
-    Interpretation("as decided"),
-    Interpretation("MV-LCB pessimistic", mv_lcb="pessimistic", sections=_MV_LCB),
-    Interpretation("MV-LCB as printed", mv_lcb="printed", sections=_MV_LCB),
-    Interpretation("t = pulls done", options={"time": "done"}, sections=("3", "4", "5")),
-    Interpretation("ties at random", options={"ties": "random"}, sections=("3", "4", "5")),
+    AS_PRINTED,
+    NEAREST,
+    Interpretation("MV-LCB pessimistic", {"MV-LCB": {"bonus": "pessimistic"}}, sections=_MV_LCB),
+    Interpretation("MV-LCB's maximum", {"MV-LCB": {"bonus": "printed"}}, sections=_MV_LCB),
+    Interpretation("t = pulls done", {"": {"time": "done"}}, sections=_POLICIES),
+    Interpretation("ties at random", {"": {"ties": "random"}}, sections=_POLICIES),
     Interpretation("equal weights", generator={"weights": "equal"}, sections=_GENERATOR),
     Interpretation("sigma a variance", generator={"spread_is": "variance"}, sections=_GENERATOR),
     Interpretation(
@@ -75,7 +110,7 @@ class Evidence:
     Parameters
     ----------
     interpretation : Interpretation
-        Default: as decided.
+        Default: as printed.
     n_problems : int
         Problems of section 5.2, >= 20; of its second part at most 200. Default 1,000. Section 5.1
         has twice as many runs, at least 200.
@@ -89,7 +124,7 @@ class Evidence:
 
     def __init__(
         self,
-        interpretation: Interpretation = INTERPRETATIONS[0],
+        interpretation: Interpretation = AS_PRINTED,
         n_problems: int = 1000,
         runs: int = 10,
         seed: int = 2013,

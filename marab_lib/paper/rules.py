@@ -1,12 +1,12 @@
 """Claims of the paper, the rules that their numbers have to meet, and the verdicts of these.
 
-The rules were written down before the claims were first computed. For sections 3, 5.1 and 5.3 the
-notebooks had been run before, so there they are not blind. Changed after the first look, each time
-to be fairer to the paper's words: the claims of 5.2.1 on probabilities got findings for which
-policy usually wins; those on UCB got findings against UCB at its best C, since the paper calls it
-well tuned, and "extra bounded" the ratio of the two horizons; one limit serves all claims of
-logarithmic growth; the claims on conflicting aims, on poor starts and on less exploration were
-completed; MV-LCB's asymptotic rate was set aside.
+A rule compares: with another policy, with the number that the paper prints or that its figure
+shows, or, where it says in words how large something is, with what would speak against it: `nearer`
+puts the limit halfway between the two. No limit is a number of ours alone. Direction and size are
+findings of their own.
+
+These rules are the second set, written down before the verdicts by them were computed, but after
+those by the first set were known; notebook 10 says what was changed and why.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "LINEAR",
+    "LOGARITHMIC",
     "Above",
     "Below",
     "Between",
@@ -42,21 +44,17 @@ __all__ = [
     "claim",
     "combine",
     "names_of",
+    "nearer",
     "unchecked",
 ]
 
-# What "close", "same", "slight" and "low sensitivity" mean, in the unit that a finding names (but
-# for the sensitivity of section 5.1: at most a factor of 2).
-MARGIN = 0.05
-# Growth counts as logarithmic where its exponent in t is below that of a square root.
-ROOT = 0.5
-
 
 class Verdict(StrEnum):
-    """The four possible answers."""
+    """The five possible answers."""
 
     HOLDS = "holds"
     IN_PART = "holds in part"
+    OPEN = "open"
     FAILS = "does not hold"
     UNKNOWN = "cannot be checked"
 
@@ -67,6 +65,11 @@ class Rule:
     def side(self, estimate: Estimate) -> int:
         """1 if the whole interval agrees with the statement, -1 if none of it does, else 0."""
         raise NotImplementedError
+
+    @property
+    def limits(self) -> tuple[float, ...]:
+        """The numbers at which the answer changes."""
+        return tuple(vars(self).values())
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,29 @@ class Between(Rule):
         return f"{self.low:g} to {self.high:g}"
 
 
+def nearer(said: float, otherwise: float, *, ratio: bool = False) -> Rule:
+    """The number is nearer to what the paper says than to what would speak against it.
+
+    Parameters
+    ----------
+    said, otherwise : float
+        The two numbers; with ``ratio`` both > 0, and the middle is the geometric one.
+
+    Examples
+    --------
+    >>> print(nearer(1, 0), nearer(1, 4, ratio=True))
+    > 0.5 <= 2
+    """
+    middle = float(np.sqrt(said * otherwise)) if ratio else (said + otherwise) / 2
+    return Above(middle) if said > otherwise else Below(middle)
+
+
+# `statistics.growth_ratio` of a regret that grows like log t, like the root of t, like t.
+_LOG, _ROOT, _LINEAR = 1.0, 2.0, 4.0
+LOGARITHMIC = nearer(_LOG, _ROOT, ratio=True)
+LINEAR = nearer(_LINEAR, _ROOT, ratio=True)
+
+
 @dataclass(frozen=True)
 class Finding:
     """One number, what it is, and the rule that it has to meet."""
@@ -139,6 +165,21 @@ class Finding:
     def side(self) -> int:
         """See `Rule.side`."""
         return self.rule.side(self.estimate)
+
+    @property
+    def more(self) -> float:
+        """If it is open: by which factor more repetitions would decide it, if the number stays.
+
+        The width of an interval falls with the root of the repetitions; infinite if the number
+        lies on the limit.
+        """
+        x = self.estimate
+        needed = []
+        for limit in self.rule.limits:
+            gap = abs(x.value - limit)
+            half = x.high - x.value if x.value < limit else x.value - x.low
+            needed.append((half / gap) ** 2 if order(gap, 0) else np.inf)
+        return float(max(needed))
 
     @classmethod
     def resampled(
@@ -161,15 +202,18 @@ class Finding:
 def combine(findings: Iterable[Finding]) -> Verdict:
     """The verdict of a statement that has one finding or several.
 
-    It holds if all findings agree with it and does not hold if none of any does. It holds in part
-    otherwise: an interval reaches over its limit, or some findings agree and some do not.
+    It holds if all findings are for it, does not hold if all are against it, and holds in part if
+    some are for and some against it. It is open if some intervals reach over their limits, and
+    what the others say does not make it hold in part already.
     """
     sides = {finding.side for finding in findings}
     if not sides:
         raise ValueError("findings must hold at least one, got none")
-    if sides == {1}:
-        return Verdict.HOLDS
-    return Verdict.FAILS if sides == {-1} else Verdict.IN_PART
+    if {1, -1} <= sides:
+        return Verdict.IN_PART
+    if 0 in sides:
+        return Verdict.OPEN
+    return Verdict.HOLDS if sides == {1} else Verdict.FAILS
 
 
 class Findings(dict[str, Finding]):
@@ -251,6 +295,8 @@ class Claim:
         What the paper prints for it, if it is a number.
     reason : str
         Why it cannot be checked.
+    of_others : bool
+        Whether it repeats what other authors have proved; such claims are counted apart.
     """
 
     key: str
@@ -259,6 +305,7 @@ class Claim:
     findings: Any = None
     printed: str = ""
     reason: str = ""
+    of_others: bool = False
 
     def found(self, evidence: Evidence) -> list[Finding]:
         """Its findings, none if it cannot be checked."""
@@ -274,16 +321,18 @@ class Claim:
 
 
 def claim(
-    key: str, place: str = "", printed: str = ""
+    key: str, place: str = "", printed: str = "", of_others: bool = False
 ) -> Callable[[Callable[[Evidence], Iterator[Finding]]], Claim]:
     """Make a `Claim` of the function below it: its docstring is the text, it yields the findings.
 
     The place is the section that the key begins with, unless said otherwise.
     """
     place = place or f"Section {key.split()[0]}"
-    return lambda find: Claim(key, place, " ".join(str(find.__doc__).split()), find, printed)
+    return lambda find: Claim(
+        key, place, " ".join(str(find.__doc__).split()), find, printed, of_others=of_others
+    )
 
 
-def unchecked(key: str, place: str, text: str, reason: str) -> Claim:
+def unchecked(key: str, place: str, text: str, reason: str, of_others: bool = False) -> Claim:
     """A `Claim` that cannot be checked."""
-    return Claim(key, place, text, reason=reason)
+    return Claim(key, place, text, reason=reason, of_others=of_others)

@@ -22,8 +22,8 @@ from . import (
     section_5_2_2,
     section_5_3,
 )
-from .evidence import INTERPRETATIONS, Evidence, Interpretation
-from .rules import Claim, Finding, Verdict
+from .evidence import INTERPRETATIONS, NEAREST, Evidence, Interpretation
+from .rules import Claim, Verdict
 
 if TYPE_CHECKING:
     import pandas
@@ -33,6 +33,7 @@ __all__ = [
     "CLAIMS",
     "README",
     "count_verdicts",
+    "differing",
     "findings",
     "judge",
     "readme_table",
@@ -52,39 +53,66 @@ CLAIMS = tuple(
 )  # fmt: skip
 
 
-def _in_words(finding: Finding) -> str:
-    setting = f" ({finding.key})" if finding.key else ""
-    return f"{finding.text}{setting}: {finding.estimate}, asked for {finding.rule}"
+def _decisive(claim: Claim, evidence: Evidence) -> str:
+    """The first finding that keeps the claim from holding, in words."""
+    verdict = claim.verdict(evidence)
+    side = 0 if verdict == Verdict.OPEN else -1
+    for f in claim.found(evidence):
+        if f.side == side:
+            setting = f" ({f.key})" if f.key else ""
+            text = f"{f.text}{setting}: {f.estimate}, asked for {f.rule}"
+            return text + (f"; decided by some {_times(f.more)} the runs" if side == 0 else "")
+    return ""
 
 
-def judge(evidence: Evidence, claims: Iterable[Claim] = CLAIMS) -> pandas.DataFrame:
+def _times(factor: float) -> str:
+    """A factor in words, to one digit."""
+    return f"{float(f'{max(factor, 2):.1g}'):g} times" if factor < 1e4 else "more than 10,000 times"
+
+
+def judge(
+    evidence: Evidence, claims: Iterable[Claim] = CLAIMS, nearest: Evidence | None = None
+) -> pandas.DataFrame:
     """Every claim with its numbers and its verdict.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    claims : sequence of Claim
+    nearest : Evidence, optional
+        Of the interpretation nearest to the printed figures, for the claims that it can change.
 
     Returns
     -------
     DataFrame
-        A row a claim, by key: place, claim, statistic, ours, holds if, printed, verdict, decides.
-        Where a claim has several findings, they follow each other; the last column has the first
-        that is not for the claim.
+        A row a claim, by key: place, claim, whose ("the paper's", or "of others" if it repeats a
+        theorem), statistic, ours, holds if, printed, verdict, decides, and with `nearest`
+        "nearest" and "nearest decides": the same two there, empty where it changes nothing.
+        Where a claim has several findings, they follow each other; "decides" has the first that
+        keeps it from holding.
     """
     import pandas
 
     rows = []
     for claim in claims:
         found = claim.found(evidence)
-        rows.append(
-            {
-                "key": claim.key,
-                "place": claim.place,
-                "claim": claim.text,
-                "statistic": "; ".join(f.text for f in found) or claim.reason,
-                "ours": "; ".join(str(f.estimate) for f in found),
-                "holds if": "; ".join(str(f.rule) for f in found),
-                "printed": claim.printed,
-                "verdict": str(claim.verdict(evidence)),
-                "decides": next((_in_words(f) for f in found if f.side < 1), ""),
-            }
-        )
+        row = {
+            "key": claim.key,
+            "place": claim.place,
+            "claim": claim.text,
+            "whose": "of others" if claim.of_others else "the paper's",
+            "statistic": "; ".join(f.text for f in found) or claim.reason,
+            "ours": "; ".join(str(f.estimate) for f in found),
+            "holds if": "; ".join(str(f.rule) for f in found),
+            "printed": claim.printed,
+            "verdict": str(claim.verdict(evidence)),
+            "decides": _decisive(claim, evidence),
+        }
+        if nearest is not None:
+            changes = claim.findings and claim.key.startswith(nearest.interpretation.sections)
+            row["nearest"] = str(claim.verdict(nearest)) if changes else ""
+            row["nearest decides"] = _decisive(claim, nearest) if changes else ""
+        rows.append(row)
     return pandas.DataFrame(rows).set_index("key")
 
 
@@ -155,61 +183,80 @@ def verdicts_by_interpretation(
 
 
 def count_verdicts(judged: pandas.DataFrame) -> pandas.DataFrame:
-    """How many claims of each section got each verdict: a row a section, a column a verdict."""
+    """How many claims of each section got each verdict: a row a section, a column a verdict.
+
+    A section whose verdicts were given under the interpretation nearest to print too has a second
+    row for these; what repeats the theorems of others is counted in a row of its own, the last.
+    """
     import pandas
 
-    section = judged.index.str.split(" ").str[0]
-    counts = pandas.crosstab(section, judged["verdict"].values, rownames=["section"])
-    return counts.reindex(columns=[str(v) for v in Verdict], fill_value=0).rename_axis(columns=None)
+    own = judged[judged["whose"] == "the paper's"]
+    section = own.index.str.split(" ").str[0]
+    parts = {}
+    for name in dict.fromkeys(section):
+        rows = own[section == name]
+        parts[name] = rows["verdict"]
+        if (rows["nearest"] != "").any():
+            parts[f"{name}, {NEAREST.name}"] = rows["nearest"].where(
+                rows["nearest"] != "", rows["verdict"]
+            )
+    parts["theorems of others"] = judged.loc[judged["whose"] == "of others", "verdict"]
+    counts = pandas.DataFrame({name: rows.value_counts() for name, rows in parts.items()}).T
+    counts = counts.reindex(columns=[str(v) for v in Verdict]).fillna(0).astype(int)
+    return counts.rename_axis(index="section", columns=None)
+
+
+def differing(judged: pandas.DataFrame) -> pandas.DataFrame:
+    """The claims whose verdict is another under the interpretation nearest to print."""
+    return judged[(judged["nearest"] != "") & (judged["nearest"] != judged["verdict"])]
 
 
 README = data.project() / "README.md"
 _START, _END = "<!-- verdicts: made by marab_lib.paper.verdicts -->", "<!-- end of verdicts -->"
 _VERDICTS = "verdicts.csv"
 _ABOUT = {  # what the section is about, and the notebooks that show it
-    "2.1": ("ε-greedy, UCB, KL-UCB; theoretical and empirical regret", "10"),
-    "2.2": ("CVaR and mean-variance; MV-LCB and ExpExp", "10"),
+    "2.1": ("theoretical and empirical regret", "10"),
     "3": ("the CVaR estimate, MaRaB's rule and its two phases", "05"),
     "4": ("MIN: lemmas, regret bounds, remarks", "01 02 03 04 11"),
     "5.1": ("figure 1: uniform arms", "06"),
     "5.2.1": ("figure 2: regret on 1,000 random problems", "07"),
     "5.2.2": ("figure 3: the worst rewards", "08"),
     "5.3": ("figure 4: battery management", "09"),
+    "theorems of others": ("ε-greedy, UCB, KL-UCB, CVaR, MV-LCB, ExpExp (sections 2, 3)", "05 10"),
 }
 
 
 def saved_verdicts() -> pandas.DataFrame:
-    """The verdicts as published: by key, the claim, its verdict and the number that decides it."""
+    """The verdicts as published: by key, what `save_verdicts` keeps of `judge`."""
     import pandas
 
     return pandas.read_csv(data.folder() / _VERDICTS, index_col="key").fillna("")
 
 
+SAVED = ["claim", "whose", "verdict", "decides", "nearest", "nearest decides"]
+
+
 def save_verdicts(judged: pandas.DataFrame) -> None:
     """Write the verdicts of `judge` to ``data/verdicts.csv``."""
     with replace_when_done(data.folder() / _VERDICTS) as part:
-        judged[["claim", "verdict", "decides"]].to_csv(part)
+        judged[SAVED].to_csv(part)
 
 
 def readme_table(verdicts: pandas.DataFrame) -> str:
-    """A table of sections with links and counts, and the claims that do not simply hold."""
+    """Counts by section with links, and the claims whose verdict depends on the reading."""
     counts = count_verdicts(verdicts)
     notebooks = data.project() / "notebooks"
     names = {path.name[:2]: path.name for path in notebooks.glob("[0-9][0-9]_*.ipynb")}
     lines = ["| Section | About | Notebooks | " + " | ".join(counts.columns) + " |"]
     lines.append("|---|---|---|" + "---|" * len(counts.columns))
-    for section, (about, numbers) in _ABOUT.items():
+    for section, row in counts.iterrows():
+        about, numbers = _ABOUT.get(section, ("*the reading nearest to print*", ""))
         links = ", ".join(f"[{n}](notebooks/{names[n]})" for n in numbers.split())
-        row = " | ".join(str(n) if n else "" for n in counts.loc[section])
-        lines.append(f"| {section} | {about} | {links} | {row} |")
-    total = " | ".join(f"**{n}**" for n in counts.sum())
-    lines.append(f"| all | {len(verdicts)} statements | | {total} |")
-    for verdict in (Verdict.FAILS, Verdict.IN_PART, Verdict.UNKNOWN):
-        lines += ["", f"{str(verdict).capitalize()}:", ""]
-        some = verdicts[verdicts["verdict"] == str(verdict)]
-        for key, row in some.iterrows():
-            number = f"<br>*{row['decides']}*" if row["decides"] else ""
-            lines.append(f"- {key.split(' ')[0]}: {row['claim']}{number}")
+        cells = " | ".join(str(n) if n else "" for n in row)
+        lines.append(f"| {section.split(',')[0]} | {about} | {links} | {cells} |")
+    lines += ["", "Verdicts that depend on the reading (as printed; nearest to print):", ""]
+    for key, row in differing(verdicts).iterrows():
+        lines.append(f"- {key.split(' ')[0]}: {row['claim']} *{row['verdict']}; {row['nearest']}*")
     return "\n".join(lines)
 
 
@@ -230,7 +277,7 @@ def update_readme() -> None:
 
 def main() -> None:
     """Compute all verdicts anew, save them, and update the README (some minutes)."""
-    save_verdicts(judge(Evidence()))
+    save_verdicts(judge(Evidence(), nearest=Evidence(NEAREST)))
     update_readme()
 
 

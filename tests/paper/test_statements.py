@@ -111,13 +111,6 @@ def test_violations_and_ratio_by_hand():
     assert ratio.value == pytest.approx(2 / final.max())
 
 
-def test_printed_condition_by_hand():
-    """Notebook 03's case: the printed condition admits steps at which the bound is too small."""
-    problem = problems.Problem(arms.Uniform([1e-4, 0.0], [1.0, 0.5]))
-    assert section_4.printed_condition_failures(problem, 2).value > 0
-    assert section_4.printed_condition_failures(problems.proof_of_concept(), 20).value == 0
-
-
 def test_poor_starts_are_counted_run_by_run():
     listed = problems.artificial(3, 2)
     policy = policies.MaRaB(0.2)

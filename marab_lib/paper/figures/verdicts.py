@@ -12,6 +12,7 @@ __all__ = [
 _LOOK = {  # colour and hatch, so that the parts are told apart without colour
     "holds": ("#029e73", ""),
     "holds in part": ("#ece133", "//"),
+    "open": ("#56b4e9", "\\\\"),
     "does not hold": ("#d55e00", "xx"),
     "cannot be checked": ("#bbbbbb", ".."),
 }
@@ -30,5 +31,5 @@ def verdict_bars(axes: Axes, counts: pandas.DataFrame) -> Axes:
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
     axes.set(xlabel="claims", ylabel="section")
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4)
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=5, fontsize=7)
     return axes
