@@ -8,6 +8,7 @@ be stale without a failure.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from . import (
     section_5_2_2,
     section_5_3,
 )
-from .evidence import INTERPRETATIONS, NEAREST, Evidence, Interpretation
+from .evidence import AS_PRINTED, INTERPRETATIONS, NEAREST, Evidence, Interpretation
 from .rules import Claim, Verdict
 
 if TYPE_CHECKING:
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLAIMS",
+    "OTHERS",
     "README",
+    "SAVED",
+    "by_interpretation",
     "count_verdicts",
     "differing",
     "findings",
@@ -40,7 +44,7 @@ __all__ = [
     "save_verdicts",
     "saved_verdicts",
     "update_readme",
-    "verdicts_by_interpretation",
+    "verdicts_under",
 ]
 
 CLAIMS = tuple(
@@ -119,67 +123,81 @@ def judge(
 _ANSWERS = {1: "for", 0: "open", -1: "against"}
 
 
-def findings(evidence: Evidence, claims: Iterable[Claim] = CLAIMS) -> pandas.DataFrame:
+def findings(
+    evidence: Evidence, claims: Iterable[Claim] = CLAIMS, nearest: Evidence | None = None
+) -> pandas.DataFrame:
     """Every number that a claim is judged by, in a row of its own.
 
     Returns
     -------
     DataFrame
         Indexed by the claim's key: claim, finding (what is measured), setting (what tells it from
-        others of its kind), ours (with its 95 % interval), holds if, printed, finding is (for,
-        open, against), verdict (of the claim). Claim and verdict stand in its first row only.
+        others of its kind), ours (with its 95 % interval), holds if, finding is (for, open,
+        against), printed, verdict (of the claim), and with `nearest` its "nearest to print",
+        "nearest is" and "nearest verdict". Claim, printed and verdicts stand in the first row only.
     """
     import pandas
 
     rows = []
     for claim in claims:
-        found, verdict = claim.found(evidence), str(claim.verdict(evidence))
-        first = {"claim": claim.text, "printed": claim.printed, "verdict": verdict}
+        found = claim.found(evidence)
+        changes = nearest and claim.key.startswith(nearest.interpretation.sections)
+        others = claim.found(nearest) if nearest and changes else []
+        first = {
+            "claim": claim.text,
+            "printed": claim.printed,
+            "verdict": str(claim.verdict(evidence)),
+            "nearest verdict": str(claim.verdict(nearest)) if nearest and others else "",
+        }
         if not found:
             rows.append({"key": claim.key, **first, "finding": claim.reason})
-        for f in found:
+        for f, other in itertools.zip_longest(found, others):
             rows.append({
                 "key": claim.key, **first, "finding": f.text, "setting": f.key,
                 "ours": str(f.estimate), "holds if": str(f.rule), "finding is": _ANSWERS[f.side],
+                "nearest to print": str(other.estimate) if other else "",
+                "nearest is": _ANSWERS[other.side] if other else "",
             })  # fmt: skip
             first = {}
-    columns = "claim", "finding", "setting", "ours", "holds if", "finding is", "printed", "verdict"
-    return pandas.DataFrame(rows).set_index("key").reindex(columns=list(columns)).fillna("")
+    columns = [
+        "claim",
+        "finding",
+        "setting",
+        "holds if",
+        "ours",
+        "finding is",
+        "printed",
+        "verdict",
+    ]
+    if nearest:
+        columns += ["nearest to print", "nearest is", "nearest verdict"]
+    return pandas.DataFrame(rows).set_index("key").reindex(columns=columns).fillna("")
 
 
-def verdicts_by_interpretation(
-    interpretations: Iterable[Interpretation] = INTERPRETATIONS,
+def verdicts_under(
+    interpretation: Interpretation,
+    otherwise: pandas.Series,
     claims: Iterable[Claim] = CLAIMS,
     **size: int,
-) -> pandas.DataFrame:
-    """The verdict of every claim under each interpretation: a row a claim.
-
-    A claim of a section that an interpretation cannot change keeps the first one's verdict.
+) -> list[str]:
+    """The verdicts of all claims under another interpretation.
 
     Parameters
     ----------
-    interpretations : sequence of Interpretation
-        The first is the base.
+    interpretation : Interpretation
+    otherwise : Series
+        By key, the verdicts of the claims of sections that it cannot change.
     claims : sequence of Claim
     **size
         For `Evidence`: n_problems, runs, seed, threads.
     """
-    import pandas
-
-    claims = list(claims)
-    columns: dict[str, list[str]] = {}
-    base: list[str] = []
-    for interpretation in interpretations:
-        evidence = Evidence(interpretation, **size)
-        column = [
-            str(claim.verdict(evidence))
-            if not base or claim.key.startswith(interpretation.sections)
-            else before
-            for claim, before in zip(claims, base or [""] * len(claims), strict=True)
-        ]
-        base = base or column
-        columns[interpretation.name] = column
-    return pandas.DataFrame(columns, index=pandas.Index([c.key for c in claims], name="key"))
+    evidence = Evidence(interpretation, **size)
+    return [
+        str(claim.verdict(evidence))
+        if claim.key.startswith(interpretation.sections)
+        else otherwise[claim.key]
+        for claim in claims
+    ]  # fmt: skip
 
 
 def count_verdicts(judged: pandas.DataFrame) -> pandas.DataFrame:
@@ -227,19 +245,27 @@ _ABOUT = {  # what the section is about, and the notebooks that show it
 
 
 def saved_verdicts() -> pandas.DataFrame:
-    """The verdicts as published: by key, what `save_verdicts` keeps of `judge`."""
+    """The verdicts as published: by key, what `save_verdicts` keeps."""
     import pandas
 
     return pandas.read_csv(data.folder() / _VERDICTS, index_col="key").fillna("")
 
 
 SAVED = ["claim", "whose", "verdict", "decides", "nearest", "nearest decides"]
+OTHERS = [one for one in INTERPRETATIONS if one not in (AS_PRINTED, NEAREST)]
 
 
 def save_verdicts(judged: pandas.DataFrame) -> None:
-    """Write the verdicts of `judge` to ``data/verdicts.csv``."""
+    """Write the verdicts of `judge` to ``data/verdicts.csv``, and a column for each of `OTHERS`."""
     with replace_when_done(data.folder() / _VERDICTS) as part:
-        judged[SAVED].to_csv(part)
+        judged[[*SAVED, *(one.name for one in OTHERS)]].to_csv(part)
+
+
+def by_interpretation(saved: pandas.DataFrame) -> pandas.DataFrame:
+    """The saved verdicts under each interpretation: a row a claim."""
+    nearest = saved["nearest"].where(saved["nearest"] != "", saved["verdict"])
+    first = {AS_PRINTED.name: saved["verdict"], NEAREST.name: nearest}
+    return saved[[one.name for one in OTHERS]].assign(**first)[[o.name for o in INTERPRETATIONS]]
 
 
 def readme_table(verdicts: pandas.DataFrame) -> str:
@@ -276,8 +302,11 @@ def update_readme() -> None:
 
 
 def main() -> None:
-    """Compute all verdicts anew, save them, and update the README (some minutes)."""
-    save_verdicts(judge(Evidence(), nearest=Evidence(NEAREST)))
+    """Compute all verdicts anew, save them, and update the README (some ten minutes)."""
+    judged = judge(Evidence(), nearest=Evidence(NEAREST))
+    for one in OTHERS:
+        judged[one.name] = verdicts_under(one, judged["verdict"])
+    save_verdicts(judged)
     update_readme()
 
 

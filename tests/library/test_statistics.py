@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray
 
-from marab_lib.statistics import Estimate, growth_exponent
+from marab_lib.statistics import Estimate, growth_ratio
 
 
 def coverage(make, truth, repetitions=400):
@@ -25,15 +25,27 @@ def test_intervals_cover_at_their_level():
     assert abs(boot - 0.95) < 0.055  # a percentile interval of 80 values covers a little less
 
 
-@pytest.mark.parametrize("power", [1, 1 / 2, 0])
-@pytest.mark.parametrize("steps", [[250, 500, 1000], [1, 30, 41, 83]])
-def test_growth_exponent_of_powers(power, steps):
-    curves = np.multiply.outer([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0]], np.array(steps) ** power)
+@pytest.mark.parametrize(("power", "expected"), [(1, 4), (1 / 2, 2), (-1, 1 / 4)])
+def test_growth_ratio_of_powers(power, expected):
+    steps = [1, 100, 150, 400, 1600]
+    curves = np.multiply.outer(
+        [[1.0, 5.0], [2.0, 6.0], [3.0, 7.0]], np.array(steps, float) ** power
+    )
     paths = xarray.DataArray(curves, {"checkpoint": steps}, ("run", "problem", "checkpoint"))
-    assert growth_exponent(paths).value == pytest.approx(power, abs=1e-12)
-    assert growth_exponent(paths[:, 0]).value == pytest.approx(power, abs=1e-12)
+    assert growth_ratio(paths).value == pytest.approx(expected)
+    assert growth_ratio(paths[:, 0]).value == pytest.approx(expected)
     with pytest.raises(ValueError, match="paths must have the dimensions"):
-        growth_exponent(paths.expand_dims("policy"))
+        growth_ratio(paths.expand_dims("policy"))
+    with pytest.raises(ValueError, match=r"paths must have three checkpoints near T/16.*got \[400"):
+        growth_ratio(paths[..., -2:])
+
+
+def test_growth_ratio_of_a_logarithm_is_1_whatever_the_steps():
+    steps = [90, 450, 1600]
+    paths = xarray.DataArray(
+        np.outer([1, 2], np.log(steps)), {"checkpoint": steps}, ("run", "checkpoint")
+    )
+    assert growth_ratio(paths).value == pytest.approx(1)
 
 
 def test_bootstrap_resamples_together():

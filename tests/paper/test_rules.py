@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from marab_lib.paper.rules import Above, Below, Between, Finding, Findings, Verdict, combine
+from marab_lib.paper.rules import (
+    LINEAR,
+    LOGARITHMIC,
+    Above,
+    Below,
+    Between,
+    Finding,
+    Findings,
+    Verdict,
+    combine,
+    nearer,
+)
 from marab_lib.statistics import Estimate
 
 INSIDE, ACROSS, OUTSIDE = 1, 0, -1
@@ -54,13 +65,37 @@ def finding(side: int) -> Finding:
         ([INSIDE, INSIDE], Verdict.HOLDS),
         ([OUTSIDE, OUTSIDE], Verdict.FAILS),
         ([INSIDE, OUTSIDE], Verdict.IN_PART),
-        ([INSIDE, ACROSS], Verdict.IN_PART),
-        ([ACROSS], Verdict.IN_PART),
-        ([OUTSIDE, ACROSS], Verdict.IN_PART),
+        ([INSIDE, ACROSS, OUTSIDE], Verdict.IN_PART),
+        ([INSIDE, ACROSS], Verdict.OPEN),
+        ([ACROSS], Verdict.OPEN),
+        ([OUTSIDE, ACROSS], Verdict.OPEN),
     ],
 )
 def test_combined_verdict(sides, verdict):
     assert combine([finding(side) for side in sides]) == verdict
+
+
+@pytest.mark.parametrize(
+    ("rule", "more"),
+    [
+        (Above(3), 1),  # the low end is on the limit
+        (Above(3.5), 4),  # half as far
+        (Below(6), 4),  # the high end is 4 away, the limit 2
+        (Between(3.5, 6), 4),
+        (Above(4), np.inf),
+    ],
+)
+def test_how_many_more_runs_would_decide(rule, more):
+    assert Finding("made up", Estimate(4, 3, 8), rule).more == pytest.approx(more)
+
+
+def test_nearer_puts_the_limit_in_the_middle():
+    assert nearer(0.9, 0.5) == Above(0.7)
+    assert nearer(0, 1) == Below(0.5)
+    assert nearer(25, 1, ratio=True) == Above(5)
+    assert LOGARITHMIC.side(Estimate.exact(1)) == INSIDE
+    assert [LOGARITHMIC.side(Estimate.exact(x)) for x in (2, 4)] == [OUTSIDE, OUTSIDE]
+    assert [LINEAR.side(Estimate.exact(x)) for x in (1, 2, 4)] == [OUTSIDE, OUTSIDE, INSIDE]
 
 
 def test_findings_from_resamples():

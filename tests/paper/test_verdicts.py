@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from marab_lib.paper import verdicts
-from marab_lib.paper.evidence import Evidence
+from marab_lib.paper.evidence import INTERPRETATIONS, Evidence
 from marab_lib.paper.rules import Claim, Verdict
 from marab_lib.paper.verdicts import (
     _END,
@@ -46,16 +46,31 @@ def test_update_puts_the_table_between_the_marks(tmp_path, monkeypatch):
     assert text.startswith("above\n")
     assert text.endswith("\nbelow\n")
     assert "stale text" not in text
-    assert "| all |" in text
+    assert "| theorems of others |" in text
 
 
 def test_counts():
     judged = pd.DataFrame(
-        {"verdict": ["holds", "does not hold", "holds"]}, index=["2.1 a", "2.1 b", "3 c"]
+        {
+            "whose": ["the paper's", "of others", "the paper's", "the paper's", "the paper's"],
+            "verdict": ["holds", "does not hold", "holds", "open", "holds"],
+            "nearest": ["", "", "", "holds", "open"],
+        },
+        index=["2.1 a", "2.1 b", "3 c", "5.2 d", "5.2 e"],
     )
     counts = verdicts.count_verdicts(judged)
-    assert counts.loc["2.1"].tolist() == [1, 0, 1, 0]
-    assert counts.loc["3"].tolist() == [1, 0, 0, 0]
+    assert counts.columns.tolist() == [str(verdict) for verdict in Verdict]
+    assert counts.index.tolist() == [
+        "2.1",
+        "3",
+        "5.2",
+        "5.2, nearest to print",
+        "theorems of others",
+    ]
+    assert counts.loc["2.1"].tolist() == [1, 0, 0, 0, 0]
+    assert counts.loc["5.2"].tolist() == counts.loc["5.2, nearest to print"].tolist()
+    assert counts.loc["theorems of others"].tolist() == [0, 0, 0, 1, 0]
+    assert verdicts.differing(judged).index.tolist() == ["5.2 d", "5.2 e"]
 
 
 def test_claims_are_well_formed():
@@ -73,12 +88,16 @@ def test_judge_tells_each_verdict_from_made_up_evidence():
     from marab_lib.statistics import Estimate
 
     def claim(key, *values):
-        found = [Finding("x", Estimate.exact(v), Above(0)) for v in values]
+        found = [
+            Finding("x", v if isinstance(v, Estimate) else Estimate.exact(v), Above(0))
+            for v in values
+        ]
         return Claim(key, "here", "text", lambda e: found)
 
     listed = [
         claim("a", 1.0),
         claim("b", 1.0, -1.0),
+        claim("o", 1.0, Estimate(1, -1, 3)),
         claim("c", -1.0),
         Claim("d", "here", "text", reason="not given"),
     ]
@@ -86,12 +105,31 @@ def test_judge_tells_each_verdict_from_made_up_evidence():
     judged = verdicts.judge(evidence, listed)
     assert judged["verdict"].tolist() == [str(v) for v in Verdict]
     assert judged.loc["d", "statistic"] == "not given"
-    assert judged["decides"].tolist() == ["", "x: -1, asked for > 0", "x: -1, asked for > 0", ""]
+    against, undecided = "x: -1, asked for > 0", "x: 1 (-1 to 3), asked for > 0"
+    undecided += "; decided by some 4 times the runs"
+    assert judged["decides"].tolist() == ["", against, undecided, against, ""]
     found = verdicts.findings(evidence, listed)
-    assert found.index.tolist() == ["a", "b", "b", "c", "d"]
-    assert found["finding is"].tolist() == ["for", "for", "against", "against", ""]
+    assert found.index.tolist() == ["a", "b", "b", "o", "o", "c", "d"]
+    answers = ["for", "for", "against", "for", "open", "against", ""]
+    assert found["finding is"].tolist() == answers
     assert found["verdict"].tolist()[2] == ""  # claim and verdict stand in the first row
     assert found.loc["d", "finding"] == "not given"
+
+
+def test_the_nearest_reading_has_columns_of_its_own():
+    from marab_lib.paper.evidence import NEAREST
+    from marab_lib.paper.rules import Above, Finding
+    from marab_lib.statistics import Estimate
+
+    def find(evidence):
+        value = -1.0 if evidence.interpretation is NEAREST else 1.0
+        return [Finding("x", Estimate.exact(value), Above(0))]
+
+    listed = [Claim("5.2 a", "here", "text", find), Claim("3 b", "here", "text", find)]
+    judged = verdicts.judge(Evidence(), listed, Evidence(NEAREST))
+    assert judged["verdict"].tolist() == ["holds", "holds"]
+    assert judged["nearest"].tolist() == ["does not hold", ""]
+    assert judged["nearest decides"].tolist() == ["x: -1, asked for > 0", ""]
 
 
 def test_findings_are_made_once_from_each_evidence():
@@ -113,7 +151,13 @@ def test_an_interpretation_changes_only_its_sections(sections):
         return [Finding("x", Estimate.exact(value), Above(0))]
 
     listed = [Claim("3 a", "here", "text", find), Claim("5.2 b", "here", "t", find)]
-    interpretations = [Interpretation("base"), Interpretation("other", sections=sections)]
-    table = verdicts.verdicts_by_interpretation(interpretations, listed)
+    base = verdicts.judge(Evidence(Interpretation("base")), listed)["verdict"]
+    found = verdicts.verdicts_under(Interpretation("other", sections=sections), base, listed)
     changed = "does not hold" if sections == ("3",) else "holds"
-    assert table["other"].tolist() == [changed, "holds"]
+    assert found == [changed, "holds"]
+
+
+def test_saved_verdicts_of_every_interpretation():
+    table = verdicts.by_interpretation(saved_verdicts())
+    assert table.columns.tolist() == [one.name for one in INTERPRETATIONS]
+    assert table.isin([str(verdict) for verdict in Verdict]).all(axis=None)
