@@ -112,10 +112,11 @@ class Evidence:
     interpretation : Interpretation
         Default: as printed.
     n_problems : int
-        Problems of section 5.2, >= 20; of its second part at most 200. Default 1,000. Section 5.1
-        has twice as many runs, at least 200.
+        Problems of section 5.2, >= 20; of its second part at most 200. Default 4,000. Section 5.1
+        has half as many runs, at least 200.
     runs : int
-        Runs of each problem of section 5.2, >= 10, and the measure of those of all other sections.
+        Runs of each problem of section 5.2.2, >= 10, and the measure of those of all other
+        sections; 5.2.1 has a third, since there more problems tell more than more runs of each.
     seed : int
         >= 0.
     threads : int, optional
@@ -125,7 +126,7 @@ class Evidence:
     def __init__(
         self,
         interpretation: Interpretation = AS_PRINTED,
-        n_problems: int = 1000,
+        n_problems: int = 4000,
         runs: int = 10,
         seed: int = 2013,
         threads: int | None = None,

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["bernoulli", "lai_robbins_constant"]
 
 
+_HORIZON, _MEANS = 25_600, [0.5, 0.45, 0.4, 0.3]
+
+
 def bernoulli(e: Evidence) -> xarray.Dataset:
     """Epsilon-greedy, UCB and KL-UCB on Bernoulli arms, with checkpoints at powers of two."""
     chosen = [
@@ -28,11 +31,10 @@ def bernoulli(e: Evidence) -> xarray.Dataset:
         policies.UCB(np.sqrt(2), label="UCB"),
         policies.KLUCB(label="KL-UCB"),
     ]
-    horizon = 25_600
-    steps = [horizon >> k for k in range(8, -1, -1)]
-    problem = problems.Problem(arms.Bernoulli([0.5, 0.45, 0.4, 0.3]), "Bernoulli")
+    steps = [_HORIZON >> k for k in range(8, -1, -1)]
+    problem = problems.Problem(arms.Bernoulli(_MEANS), "Bernoulli")
     return simulate(
-        problem, e.interpretation.apply(chosen), horizon, 10 * e.runs, e.seed, checkpoints=steps
+        problem, e.interpretation.apply(chosen), _HORIZON, 10 * e.runs, e.seed, checkpoints=steps
     )
 
 
@@ -41,9 +43,11 @@ def _curve(e: Evidence, policy: str) -> np.ndarray:
     return e.once(bernoulli).theoretical_regret.sel(policy=policy).isel(problem=0).values.T
 
 
+_GROWTH = "growth of the regret over two doublings of t, over that before"
+
+
 def _growth(e: Evidence, policy: str) -> tuple[str, Estimate]:
-    ratio = growth_ratio(e.once(bernoulli).theoretical_regret.sel(policy=policy))
-    return "growth of the regret over two doublings of t, over that before", ratio
+    return _GROWTH, growth_ratio(e.once(bernoulli).theoretical_regret.sel(policy=policy))
 
 
 @claim("2.1 eps-greedy linear", of_others=True)
@@ -52,10 +56,19 @@ def eps_greedy_linear(e: Evidence) -> Iterator[Finding]:
     yield Finding(*_growth(e, "eps-greedy"), LINEAR)
 
 
+def long_runs(e: Evidence) -> xarray.Dataset:
+    """UCB for 16 times as long: it needs some 10,000 pulls to tell the two best arms apart."""
+    (ucb,) = e.interpretation.apply([policies.UCB(np.sqrt(2), label="UCB")])
+    horizon = 16 * _HORIZON
+    steps = [horizon // 16, horizon // 4, horizon]
+    problem = problems.Problem(arms.Bernoulli(_MEANS), "Bernoulli")
+    return simulate(problem, ucb, horizon, 10 * e.runs, e.seed, checkpoints=steps)
+
+
 @claim("2.1 UCB logarithmic", of_others=True)
 def ucb_logarithmic(e: Evidence) -> Iterator[Finding]:
     """The regret of UCB grows logarithmically."""
-    yield Finding(*_growth(e, "UCB"), LOGARITHMIC)
+    yield Finding(_GROWTH, growth_ratio(e.once(long_runs).theoretical_regret[0]), LOGARITHMIC)
 
 
 @claim("2.1 KL-UCB logarithmic", of_others=True)
@@ -124,9 +137,10 @@ def regrets_apart(e: Evidence) -> Iterator[Finding]:
 @claim("2.2 CVaR to max-min", of_others=True)
 def cvar_to_maxmin(e: Evidence) -> Iterator[Finding]:
     """As alpha goes to 0, maximising the CVaR becomes the max-min choice."""
-    safest = np.array([p.essential_infima.argmax() for p in e.problems])
+    listed = e.problems[:1000]
+    safest = np.array([p.essential_infima.argmax() for p in listed])
     early, late = (
-        np.array([p.cvars(alpha).argmax() for p in e.problems]) == safest for alpha in (1e-4, 1e-8)
+        np.array([p.cvars(alpha).argmax() for p in listed]) == safest for alpha in (1e-4, 1e-8)
     )
     text = "share of problems where CVaR at {} and max-min choose one arm"
     yield Finding(text.format("1e-08"), Estimate.proportion(late), nearer(1, 0))
@@ -146,10 +160,10 @@ mv_lcb_rate = unchecked(
 @claim("2.2 ExpExp rate", of_others=True)
 def exp_exp_rate(e: Evidence) -> Iterator[Finding]:
     """ExpExp's mean-variance regret per pull falls at least like T^(-1/3)."""
-    policy, listed, horizons = policies.ExpExp(1.0), e.problems[:20], (4000, 64_000)
+    policy, listed, horizons = policies.ExpExp(1.0), e.problems[:100], (4000, 64_000)
     rates = []
     for horizon in horizons:
-        result = simulate(listed, policy, horizon, 5, e.seed, checkpoints=1)
+        result = simulate(listed, policy, horizon, 2, e.seed, checkpoints=1)
         loss = regret.mean_variance_regret(result, listed, policy.rho)
         rates.append(loss.squeeze("policy").mean("run").values / horizon)
     exponent = Estimate.bootstrap(

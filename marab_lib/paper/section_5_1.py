@@ -86,7 +86,7 @@ def printed_runs(e: Evidence) -> xarray.Dataset:
     options = {"first_pulls": "descending", **e.interpretation.options_of("")}
     chosen = printed_policies(alphas=(0.001, 0.01, 0.1, 0.3), **options)
     listed = [policy for group in chosen.values() for policy in group]
-    runs = max(200, 2 * e.n_problems)
+    runs = max(200, e.n_problems // 2)
     return figure_1(problems.proof_of_concept(), listed, e.horizons[0], runs, e.seed)
 
 
