@@ -10,7 +10,7 @@ A row of an array is an arm; in a DataFrame, a column is.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
@@ -54,7 +54,11 @@ _ROUNDING = Fraction(1, 2**50)  # relative, of a probability that was divided by
 Values: TypeAlias = Any  # array_like where it is given, a read-only array where it is read
 
 
-def _frozen(array: np.ndarray) -> np.ndarray:
+Encoded: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # see `encode`
+
+
+def _frozen(array: ArrayLike) -> np.ndarray:
+    array = np.asarray(array)
     array.flags.writeable = False
     return array
 
@@ -74,7 +78,6 @@ class RewardLaw(ReadOnly):
     """What all reward laws share. Instances are frozen, and their arrays are read-only."""
 
     _kind = -1
-    _per_arm_axes = 0  # trailing axes of the parameters that belong to one arm
 
     def _set(self, **arrays: np.ndarray) -> None:
         for name, array in arrays.items():
@@ -83,7 +86,7 @@ class RewardLaw(ReadOnly):
     @property
     def shape(self) -> tuple[int, ...]:
         """``()`` for one arm, ``(K,)`` for K arms."""
-        return self.essential_infimum_array.shape
+        return self._low.shape
 
     def __len__(self) -> int:
         if not self.shape:
@@ -98,7 +101,7 @@ class RewardLaw(ReadOnly):
         n_arms = len(self)
         for name, value in self.__dict__.items():
             if isinstance(value, np.ndarray) and value.shape[:1] == (n_arms,):
-                part.__dict__[name] = _frozen(np.asarray(value[item]))
+                part.__dict__[name] = _frozen(value[item])
         return part
 
     def _points(self, name: str, x: ArrayLike) -> np.ndarray:
@@ -138,64 +141,108 @@ class RewardLaw(ReadOnly):
                  for f in fields(self))  # fmt: skip
         return f"{type(self).__name__}({', '.join(shown)})"
 
-    # What a law has to say itself: closed forms, for one arm a number and for many an array.
+    # What a law has to say itself, for arguments that are checked: an array of the law's shape.
 
     @property
-    def essential_infimum_array(self) -> np.ndarray:
-        raise NotImplementedError
-
-    @property
-    def essential_supremum(self) -> Any:
+    def _low(self) -> np.ndarray:
         raise NotImplementedError
 
     @property
-    def mean(self) -> Any:
+    def _high(self) -> np.ndarray:
         raise NotImplementedError
 
     @property
-    def var(self) -> Any:
+    def _mean(self) -> np.ndarray:
         raise NotImplementedError
 
     @property
-    def lower_mass_constant(self) -> Any:
+    def _var(self) -> np.ndarray:
         raise NotImplementedError
 
-    def cdf(self, x: ArrayLike) -> Any:
+    @property
+    def _mass_constant(self) -> np.ndarray:
         raise NotImplementedError
 
-    def quantile(self, q: ArrayLike) -> Any:
+    def _cdf(self, x: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
-    def cvar(self, alpha: float | str | Fraction) -> Any:
+    def _quantile(self, q: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def _cvar(self, level: Fraction) -> np.ndarray:
+        raise NotImplementedError
+
+    def _log_laplace(self, theta: float) -> np.ndarray:
+        """log E exp(-theta X)."""
+        raise NotImplementedError
+
+    def _rank_dependent(self, gamma: float, exponent: float) -> np.ndarray:
+        raise NotImplementedError
+
+    def _encode_parameters(self) -> np.ndarray:
+        """One row of numbers an arm, as the compiled sampler reads them."""
         raise NotImplementedError
 
     # What follows from that.
 
     @property
-    def essential_infimum(self) -> np.ndarray | float:
+    def essential_infimum(self) -> Any:
         """Largest a with P(X < a) = 0 (footnote to Lemma 4.1)."""
-        return float_or_array(self.essential_infimum_array)
+        return float_or_array(self._low)
 
     @property
-    def std(self) -> np.ndarray | float:
+    def essential_supremum(self) -> Any:
+        """Smallest b with P(X > b) = 0."""
+        return float_or_array(self._high)
+
+    @property
+    def mean(self) -> Any:
+        """Expectation."""
+        return float_or_array(self._mean)
+
+    @property
+    def var(self) -> Any:
+        """Variance; of an `Empirical` law with the divisor n, since the table is the whole law."""
+        return float_or_array(self._var)
+
+    @property
+    def std(self) -> Any:
         """Standard deviation."""
-        return float_or_array(np.sqrt(self.var))
+        return float_or_array(np.sqrt(self._var))
+
+    @property
+    def lower_mass_constant(self) -> Any:
+        """Largest A with P(X <= a + e) >= A e for 0 < e <= 1/A (eq. 3); inf for a constant arm."""
+        return float_or_array(self._mass_constant)
+
+    def cdf(self, x: ArrayLike) -> Any:
+        """P(X <= x)."""
+        return float_or_array(self._cdf(self._points("x", x)))
+
+    def quantile(self, q: ArrayLike) -> Any:
+        """Smallest x with P(X <= x) >= q, for q in [0, 1]; the infimum for q = 0."""
+        return float_or_array(self._quantile(self._probabilities(q)))
+
+    def cvar(self, alpha: float | str | Fraction) -> Any:
+        """Mean of the lowest share alpha in (0, 1) (section 2.2); an atom at the quantile is split.
+
+        References
+        ----------
+        Rockafellar and Uryasev (2002), Conditional value-at-risk for general loss distributions.
+        """
+        return float_or_array(self._cvar(risk.exact_level(alpha)))
 
     @property
     def atoms(self) -> np.ndarray | None:
         """The values of a discrete law, shape (..., M); None for a continuous one."""
         return None
 
-    def _log_laplace(self, theta: float) -> np.ndarray:
-        """log E exp(-theta X)."""
-        raise NotImplementedError
-
     @property
     def _breadth(self) -> np.ndarray:
         """A length that the law's cumulants go by: the n-th is at most about its n-th power."""
-        return np.asarray(self.essential_supremum) - self.essential_infimum_array
+        return self._high - self._low
 
-    def entropic_risk(self, theta: float) -> np.ndarray | float:
+    def entropic_risk(self, theta: float) -> Any:
         """Certainty equivalent of exponential utility, -(1/theta) log E exp(-theta X).
 
         Between the essential infimum and the mean; the larger theta, the more averse to risk.
@@ -216,8 +263,7 @@ class RewardLaw(ReadOnly):
         0.2831
         """
         theta = _validate.number("theta", theta, 0, open_low=True)
-        low, high = self.essential_infimum_array, np.asarray(self.essential_supremum)
-        mean, var = np.asarray(self.mean), np.asarray(self.var)
+        low, high, mean, var = self._low, self._high, self._mean, self._var
         with np.errstate(all="ignore"):  # where it is not finite, one of the limits replaces it
             value = -self._log_laplace(theta) / theta
             steep = theta * np.maximum(abs(low), abs(high)) > _STEEP
@@ -225,9 +271,7 @@ class RewardLaw(ReadOnly):
             value = np.where(flat, mean - theta * var / 2, value)
         return float_or_array(np.clip(np.where(steep, low, value), low, np.maximum(low, mean)))
 
-    def rank_dependent_utility(
-        self, gamma: float = 0.61, exponent: float = 1.0
-    ) -> np.ndarray | float:
+    def rank_dependent_utility(self, gamma: float = 0.61, exponent: float = 1.0) -> Any:
         """Utility whose decision weights depend on ranks, the integral of w(P(u(X) > y)) dy.
 
         w is the weighting of Tversky and Kahneman (`risk.probability_weight`), u(x) is x**exponent
@@ -253,34 +297,15 @@ class RewardLaw(ReadOnly):
         (0.5, 0.9)
         """
         gamma, exponent = risk.check_rank_dependence(gamma, exponent)
-        batch = self._batch()
-        low, high = batch.essential_infimum_array, np.asarray(batch.essential_supremum)
-        if exponent != 1 and low.min() < 0:
+        if exponent != 1 and self._low.min() < 0:
             raise ValueError(f"exponent must be 1 for rewards below 0, got {exponent!r}")
-        ends = low, high
-        low, high = risk.utility(low, exponent), risk.utility(high, exponent)
-        # The weighting is steep at both ends: a change of variable puts the points there.
-        v, weights = np.polynomial.legendre.leggauss(_NODES)
-        v = (v + 1) / 2
-        place = (v**3 * (10 - 15 * v + 6 * v**2))[:, None]
-        slope = (15 * weights * (v * (1 - v)) ** 2)[:, None]
-        x = low + place * (high - low)
-        if exponent != 1:
-            with np.errstate(all="ignore"):  # a power beyond the floats is clipped to the ends
-                x = np.clip(x ** (1 / np.float64(exponent)), *ends)
-        integrand = risk.probability_weight(1 - np.asarray(batch.cdf(x)), gamma)
-        value = low + (high - low) * np.round((slope * integrand).sum(axis=0), 12)
-        return float_or_array(value.reshape(self.shape))
-
-    def _encode_parameters(self) -> np.ndarray:
-        """One row of numbers an arm, as the compiled sampler reads them."""
-        raise NotImplementedError
+        return float_or_array(self._rank_dependent(gamma, exponent))
 
     @property
     def _encoded_size(self) -> int:
         return 1
 
-    def encode(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def encode(self) -> Encoded:
         """Kinds, starts, sizes (one an arm) and the flat parameters, for the compiled loops."""
         rows = np.atleast_2d(self._encode_parameters())
         n_arms, width = rows.shape
@@ -321,26 +346,19 @@ class RewardLaw(ReadOnly):
         return out.reshape((*self.shape, n))
 
 
+def join_encoded(parts: Sequence[Encoded]) -> Encoded:
+    """Several results of `encode` one after the other, with the starts moved on."""
+    kinds, starts, sizes, params = zip(*parts, strict=True)
+    offsets = np.cumsum([0, *(part.size for part in params[:-1])])
+    moved = [start + offset for start, offset in zip(starts, offsets, strict=True)]
+    joined = [np.concatenate(x) for x in (kinds, moved, sizes, params)]
+    return joined[0], joined[1], joined[2], joined[3]
+
+
 def stream_key(seed: int, stream: tuple[int, ...]) -> np.ndarray:
     """Key of the reward tape of one problem: two 32-bit words from the seed and its stream."""
     seed = _validate.whole("seed", seed, 0)
     return np.random.SeedSequence(seed, spawn_key=stream).generate_state(2).astype(np.uint64)
-
-
-def _quantile_by_root(law: RewardLaw, q: ArrayLike) -> np.ndarray | float:
-    """Solve cdf(x) = q on the support, for all arms and all q at once."""
-    from scipy.optimize import elementwise  # here, since it takes a quarter of a second to import
-
-    q = law._probabilities(q)
-    batch = law._batch()
-    arm = np.arange(len(batch)).reshape(law.shape)
-    ends = law.essential_infimum_array, np.asarray(law.essential_supremum)
-    low, high, arm, q = np.broadcast_arrays(*ends, arm, q)
-    # The solver drops what is solved, so each call is told which arms are left.
-    root = elementwise.find_root(lambda x, i, p: batch[i].cdf(x) - p, (low, high), args=(arm, q)).x
-    inside = (q > 0) & (q < 1)
-    root = np.clip(root, low, high)  # the solver may end a last bit outside
-    return float_or_array(np.where(inside, root, np.where(q <= 0, low, high)))
 
 
 def _parameter(name: str, value: ArrayLike, of_one_arm: str = "") -> np.ndarray:
@@ -383,34 +401,83 @@ def _shares(p: np.ndarray) -> list[float]:
     return shares
 
 
-def _lower_mass_constant(law: RewardLaw, at_zero: np.ndarray) -> np.ndarray:
-    """inf over 0 < e <= width of cdf(a + e) / e: a grid, then a bracketed minimum.
+class _Continuous(RewardLaw):
+    """A law with a density."""
 
-    `at_zero` is the limit of the ratio for e to 0. Where e > 1/A the assumption asks nothing, but
-    at e = 1/A it asks for all the mass, so the search goes up to the whole width.
-    """
-    from scipy.optimize import elementwise
+    def _pdf(self, x: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
 
-    batch = law._batch()
-    a = batch.essential_infimum_array
-    width = np.asarray(batch.essential_supremum) - a
+    def pdf(self, x: ArrayLike) -> Any:
+        """Density at x."""
+        x = self._points("x", x)
+        return float_or_array(np.where((x >= self._low) & (x <= self._high), self._pdf(x), 0))
 
-    def ratio(e: np.ndarray, arm: np.ndarray) -> np.ndarray:
-        return batch[arm].cdf(a[arm] + e) / e
+    def _quantile(self, q: np.ndarray) -> np.ndarray:
+        """Solve cdf(x) = q on the support, for all arms and all q at once."""
+        from scipy.optimize import elementwise  # here, as it takes a quarter of a second to import
 
-    steps = width * (np.arange(1, _GRID + 1) / _GRID)[:, None]
-    values = batch.cdf(a + steps) / steps
-    middle = np.clip(np.argmin(values, axis=0), 1, _GRID - 2)
-    arms = np.arange(a.size)
-    bracket = tuple(steps[middle + shift, arms] for shift in (-1, 0, 1))
-    refined = elementwise.find_minimum(ratio, bracket, args=(arms,))
-    inner = np.where(refined.success, refined.f_x, np.inf)
-    least = np.minimum(values.min(axis=0), inner).reshape(law.shape)
-    return np.minimum(least, at_zero)
+        batch = self._batch()
+        arm = np.arange(len(batch)).reshape(self.shape)
+        low, high, arm, q = np.broadcast_arrays(self._low, self._high, arm, q)
+        # The solver drops what is solved, so each call is told which arms are left.
+        solved = elementwise.find_root(
+            lambda x, i, p: batch[i].cdf(x) - p, (low, high), args=(arm, q)
+        )
+        root = np.clip(solved.x, low, high)  # the solver may end a last bit outside
+        return np.where((q > 0) & (q < 1), root, np.where(q <= 0, low, high))
+
+    def _least_ratio(self, at_zero: np.ndarray) -> np.ndarray:
+        """inf over 0 < e <= width of cdf(a + e) / e: a grid, then a bracketed minimum.
+
+        `at_zero` is the limit of the ratio for e to 0. Where e > 1/A the assumption asks nothing,
+        but at e = 1/A it asks for all the mass, so the search goes up to the whole width.
+        """
+        from scipy.optimize import elementwise
+
+        batch = self._batch()
+        a, width = batch._low, batch._high - batch._low
+
+        def ratio(e: np.ndarray, arm: np.ndarray) -> np.ndarray:
+            return batch[arm].cdf(a[arm] + e) / e
+
+        steps = width * (np.arange(1, _GRID + 1) / _GRID)[:, None]
+        values = batch.cdf(a + steps) / steps
+        middle = np.clip(np.argmin(values, axis=0), 1, _GRID - 2)
+        arms = np.arange(a.size)
+        bracket = tuple(steps[middle + shift, arms] for shift in (-1, 0, 1))
+        refined = elementwise.find_minimum(ratio, bracket, args=(arms,))
+        inner = np.where(refined.success, refined.f_x, np.inf)
+        least = np.minimum(values.min(axis=0), inner).reshape(self.shape)
+        return np.minimum(least, at_zero)
+
+    def _rank_dependent(self, gamma: float, exponent: float) -> np.ndarray:
+        batch = self._batch()
+        ends = batch._low, batch._high
+        low, high = (risk.utility(end, exponent) for end in ends)
+        # The weighting is steep at both ends: a change of variable puts the points there.
+        v, weights = _unit_gauss(_NODES)
+        place = (v**3 * (10 - 15 * v + 6 * v**2))[:, None]
+        slope = (30 * weights * (v * (1 - v)) ** 2)[:, None]
+        x = low + place * (high - low)
+        if exponent != 1:
+            with np.errstate(all="ignore"):  # a power beyond the floats is clipped to the ends
+                x = np.clip(x ** (1 / np.float64(exponent)), *ends)
+        integrand = risk.probability_weight(1 - batch.cdf(x), gamma)
+        value = low + (high - low) * np.round((slope * integrand).sum(axis=0), 12)
+        return value.reshape(self.shape)
+
+
+def _unit_gauss(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of Gauss's quadrature on [0, 1]."""
+    x, weights = np.polynomial.legendre.leggauss(n)
+    return (x + 1) / 2, weights / 2
+
+
+_GAUSS_NODES, _GAUSS_WEIGHTS = _unit_gauss(32)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Uniform(RewardLaw):
+class Uniform(_Continuous):
     """Uniform law on [low, high] (section 5.1).
 
     Parameters
@@ -437,66 +504,47 @@ class Uniform(RewardLaw):
         self._set(low=low.copy(), high=high.copy())
 
     @property
-    def essential_infimum_array(self) -> np.ndarray:
+    def _low(self) -> np.ndarray:
         return self.low
 
     @property
-    def essential_supremum(self) -> np.ndarray | float:
-        """Smallest b with P(X > b) = 0."""
-        return float_or_array(self.high)
+    def _high(self) -> np.ndarray:
+        return self.high
 
     @property
-    def mean(self) -> np.ndarray | float:
-        """Expectation."""
-        return float_or_array((self.low + self.high) / 2)
+    def _mean(self) -> np.ndarray:
+        return (self.low + self.high) / 2
 
     @property
-    def var(self) -> np.ndarray | float:
-        """Variance."""
-        return float_or_array((self.high - self.low) ** 2 / 12)
+    def _var(self) -> np.ndarray:
+        return (self.high - self.low) ** 2 / 12
 
-    def cdf(self, x: ArrayLike) -> np.ndarray | float:
-        """P(X <= x)."""
-        x = np.clip(self._points("x", x), self.low, self.high)
-        return float_or_array((x - self.low) / (self.high - self.low))
+    @property
+    def _mass_constant(self) -> np.ndarray:
+        return 1 / (self.high - self.low)
 
-    def pdf(self, x: ArrayLike) -> np.ndarray | float:
-        """Density at x."""
-        x = self._points("x", x)
-        return float_or_array(
-            np.where((x >= self.low) & (x <= self.high), 1 / (self.high - self.low), 0)
-        )
+    def _cdf(self, x: np.ndarray) -> np.ndarray:
+        return (np.clip(x, self.low, self.high) - self.low) / (self.high - self.low)
 
-    def quantile(self, q: ArrayLike) -> np.ndarray | float:
-        """Smallest x with P(X <= x) >= q, for q in [0, 1]."""
-        x = self.low + self._probabilities(q) * (self.high - self.low)
-        return float_or_array(np.minimum(x, self.high))
+    def _pdf(self, x: np.ndarray) -> np.ndarray:
+        return 1 / (self.high - self.low)
 
-    def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
-        """Mean of the lowest share alpha in (0, 1) of the law (section 2.2)."""
-        return float_or_array(
-            self.low + float(risk.exact_level(alpha)) * (self.high - self.low) / 2
-        )
+    def _quantile(self, q: np.ndarray) -> np.ndarray:
+        return np.minimum(self.low + q * (self.high - self.low), self.high)
+
+    def _cvar(self, level: Fraction) -> np.ndarray:
+        return self.low + float(level) * (self.high - self.low) / 2
 
     def _log_laplace(self, theta: float) -> np.ndarray:
         z = theta * (self.high - self.low)
         return -theta * self.low + np.log(-np.expm1(-z) / z)
 
-    @property
-    def lower_mass_constant(self) -> np.ndarray | float:
-        """Largest A with P(X <= a + e) >= A e for 0 < e <= 1/A (eq. 3): the density."""
-        return float_or_array(1 / (self.high - self.low))
-
     def _encode_parameters(self) -> np.ndarray:
         return np.stack([self.low, self.high], axis=-1)
 
-    @property
-    def _encoded_size(self) -> int:
-        return 2
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TruncatedGaussianMixture(RewardLaw):
+class TruncatedGaussianMixture(_Continuous):
     """Mixture of Gaussians, truncated *as a whole* to [lower, upper] (section 5.2).
 
     This is the law of a reward that is drawn from the mixture until it lies in the interval. The
@@ -566,13 +614,12 @@ class TruncatedGaussianMixture(RewardLaw):
         _validate.every(mass > 1e-290, message, lower, upper, means[..., 0], axes=_ARM)
 
     @property
-    def essential_infimum_array(self) -> np.ndarray:
+    def _low(self) -> np.ndarray:
         return self.lower
 
     @property
-    def essential_supremum(self) -> np.ndarray | float:
-        """Smallest b with P(X > b) = 0."""
-        return float_or_array(self.upper)
+    def _high(self) -> np.ndarray:
+        return self.upper
 
     # Standardised ends and normal probabilities of each component. A component left of the
     # interval is mirrored, so that its mass is a difference of small numbers, not of ones.
@@ -634,7 +681,7 @@ class TruncatedGaussianMixture(RewardLaw):
 
     @cached_property
     def _mass(self) -> np.ndarray:
-        return _frozen(np.asarray((self.weights * self._width).sum(axis=-1)))
+        return _frozen((self.weights * self._width).sum(axis=-1))
 
     @cached_property
     def _truncated_weights(self) -> np.ndarray:
@@ -660,79 +707,51 @@ class TruncatedGaussianMixture(RewardLaw):
         return _frozen(np.stack([mean, var], axis=-1))
 
     @property
-    def mean(self) -> np.ndarray | float:
-        """Expectation."""
-        return float_or_array(self._moments[..., 0])
+    def _mean(self) -> np.ndarray:
+        return self._moments[..., 0]
 
     @property
-    def var(self) -> np.ndarray | float:
-        """Variance."""
-        return float_or_array(self._moments[..., 1])
+    def _var(self) -> np.ndarray:
+        return self._moments[..., 1]
 
-    def cdf(self, x: ArrayLike) -> np.ndarray | float:
-        """P(X <= x)."""
-        inside = np.clip(self._points("x", x), self.lower, self.upper)
-        total = (self.weights * self._mass_below(inside)).sum(axis=-1) / self._mass
-        return float_or_array(np.clip(total, 0, 1))
+    @cached_property
+    def _mass_constant(self) -> np.ndarray:
+        return _frozen(self._least_ratio(self._pdf(self.lower)))
 
-    def pdf(self, x: ArrayLike) -> np.ndarray | float:
-        """Density at x."""
-        x = self._points("x", x)
+    def _cdf(self, x: np.ndarray) -> np.ndarray:
+        inside = np.clip(x, self.lower, self.upper)
+        return np.clip((self.weights * self._mass_below(inside)).sum(axis=-1) / self._mass, 0, 1)
+
+    def _pdf(self, x: np.ndarray) -> np.ndarray:
         z = self._z(np.clip(x, self.lower, self.upper))
-        density = (self.weights * _normal_pdf(z) / self.scales).sum(axis=-1) / self._mass
-        return float_or_array(np.where((x >= self.lower) & (x <= self.upper), density, 0))
+        return (self.weights * _normal_pdf(z) / self.scales).sum(axis=-1) / self._mass
 
-    def quantile(self, q: ArrayLike) -> np.ndarray | float:
-        """Smallest x with P(X <= x) >= q, for q in [0, 1]; solved to machine precision."""
-        return _quantile_by_root(self, q)
-
-    def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
-        """Mean of the lowest share alpha in (0, 1) of the law (section 2.2)."""
-        level = float(risk.exact_level(alpha))
-        v = np.asarray(self.quantile(level))
+    def _cvar(self, level: Fraction) -> np.ndarray:
+        v = self._quantile(np.asarray(float(level)))
         # v - E max(v - X, 0) / level is largest at the quantile: an error of v hardly shows.
-        missing = (self.weights * self._shortfall(v)).sum(axis=-1) / self._mass / level
-        return float_or_array(self.lower + (v - self.lower) * np.clip(1 - missing, 0, 1))
+        missing = (self.weights * self._shortfall(v)).sum(axis=-1) / self._mass / float(level)
+        return self.lower + (v - self.lower) * np.clip(1 - missing, 0, 1)
 
     def _log_laplace(self, theta: float) -> np.ndarray:
         """The factor exp(-theta x) shifts each Gaussian by -theta scale**2."""
-        exponent = self._log_laplace_shifted(theta)
-        steep = theta * self.scales > 1e3
-        if steep.any():  # there the square of theta scale would swallow the rest
-            exponent = np.where(steep, self._log_laplace_steep(theta, exponent), exponent)
+        z = self._z(self.lower)
+        z_low, z_high = (self._z(x) + theta * self.scales for x in (self.lower, self.upper))
+        less, more = special.log_ndtr(z_low), special.log_ndtr(z_high)
+        inside = -theta * self.means + (theta * self.scales) ** 2 / 2
+        inside = inside + more + np.log1p(-np.exp(less - more))
+        # A Gaussian that lies below the interval then: the squares, which would swallow the rest,
+        # are taken out by hand.
+        fall = ((self.upper - self.lower)[..., None] / self.scales) * (z_low / 2 + z_high / 2)
+        root = math.sqrt(2)
+        rest = special.erfcx(z_high / root) * np.exp(-fall)
+        log_mass = np.log((special.erfcx(z_low / root) - rest) / 2)
+        below = -theta * self.lower[..., None] - z * z / 2 + log_mass
+        exponent = np.where(z_low > 0, below, inside)
         if self._wide.any():
             flat = self._wide & (theta * (self.upper - self.lower)[..., None] < 20)
             some = np.log(self._integral(self.upper, theta=theta)) - theta * self.lower[..., None]
             exponent = np.where(flat, some, exponent)
         return special.logsumexp(exponent, axis=-1, b=self.weights) - np.log(self._mass)
-
-    def _log_laplace_steep(self, theta: float, otherwise: np.ndarray) -> np.ndarray:
-        """Where the shifted Gaussian lies below the interval: the squares taken out by hand."""
-        z = self._z(self.lower)
-        z_low, z_high = (self._z(x) + theta * self.scales for x in (self.lower, self.upper))
-        fall = ((self.upper - self.lower)[..., None] / self.scales) * (z_low / 2 + z_high / 2)
-        root = math.sqrt(2)
-        less = special.erfcx(z_high / root) * np.exp(-fall)
-        log_mass = np.log((special.erfcx(z_low / root) - less) / 2)
-        below = -theta * self.lower[..., None] - z * z / 2 + log_mass
-        return np.where(z_low > 0, below, otherwise)
-
-    def _log_laplace_shifted(self, theta: float) -> np.ndarray:
-        z_low, z_high = (self._z(x) + theta * self.scales for x in (self.lower, self.upper))
-        flip = z_low > 0
-        more = special.log_ndtr(np.where(flip, -z_low, z_high))
-        less = special.log_ndtr(np.where(flip, -z_high, z_low))
-        log_mass = more + np.log1p(-np.exp(less - more))
-        return -theta * self.means + (theta * self.scales) ** 2 / 2 + log_mass
-
-    @cached_property
-    def _lower_mass(self) -> np.ndarray:
-        return _frozen(np.asarray(_lower_mass_constant(self, np.asarray(self.pdf(self.lower)))))
-
-    @property
-    def lower_mass_constant(self) -> np.ndarray | float:
-        """Largest A with P(X <= a + e) >= A e for 0 < e <= 1/A (eq. 3)."""
-        return float_or_array(self._lower_mass)
 
     def _encode_parameters(self) -> np.ndarray:
         sign = np.where(self._mirrored, -1.0, 1.0)
@@ -754,38 +773,87 @@ def _normal_pdf(z: np.ndarray) -> np.ndarray:
         return np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
 
 
-def _unit_gauss(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of Gauss's quadrature on [0, 1]."""
-    x, weights = np.polynomial.legendre.leggauss(n)
-    return (x + 1) / 2, weights / 2
-
-
-_GAUSS_NODES, _GAUSS_WEIGHTS = _unit_gauss(32)
-
-
 class _Finite(RewardLaw):
-    """A law on finitely many values: sorted values and their probabilities, shape (..., M)."""
+    """A law on finitely many values, M an arm, which increase or stay along the last axis."""
 
     @property
-    def _table(self) -> tuple[np.ndarray, np.ndarray]:
+    def _values(self) -> np.ndarray:
         raise NotImplementedError
 
+    @property
+    def _p(self) -> np.ndarray:
+        raise NotImplementedError
+
+    @property
+    def atoms(self) -> np.ndarray:
+        return self._values
+
+    @cached_property
+    def _cumulative(self) -> np.ndarray:
+        """P(X <= each value), as fractions where they are some: 0.1 + 0.2 is 0.3."""
+        total = np.apply_along_axis(_shares, -1, self._p)
+        total = np.minimum(np.maximum.accumulate(total, axis=-1), 1)
+        total[..., -1] = 1.0
+        return _frozen(total)
+
+    @property
+    def _steps(self) -> np.ndarray:
+        """0, and then P(X <= each value)."""
+        return np.insert(self._cumulative, 0, 0.0, axis=-1)
+
+    @property
+    def _low(self) -> np.ndarray:
+        return _entry(self._values, (self._p > 0).argmax(axis=-1))
+
+    @property
+    def _high(self) -> np.ndarray:
+        return _entry(self._values[..., ::-1], (self._p[..., ::-1] > 0).argmax(axis=-1))
+
+    @property
+    def _mean(self) -> np.ndarray:
+        return np.clip((self._values * self._p).sum(axis=-1), self._low, self._high)
+
+    @property
+    def _var(self) -> np.ndarray:
+        return ((self._values - self._mean[..., None]) ** 2 * self._p).sum(axis=-1)
+
+    @property
+    def _mass_constant(self) -> np.ndarray:
+        """The cdf is lowest against e just before it jumps at a value."""
+        gaps = self._values - self._low[..., None]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            ratios = np.where((gaps > 0) & (self._p > 0), self._steps[..., :-1] / gaps, np.inf)
+        return ratios.min(axis=-1)
+
+    def _cdf(self, x: np.ndarray) -> np.ndarray:
+        return _entry(self._steps, (self._values <= x[..., None]).sum(axis=-1))
+
+    def _quantile(self, q: np.ndarray) -> np.ndarray:
+        cumulative = self._cumulative
+        return _entry(self._values, ((cumulative < q[..., None]) | (cumulative == 0)).sum(axis=-1))
+
+    def _cvar(self, level: Fraction) -> np.ndarray:
+        share, low, below = float(level), self._low, self._steps[..., :-1]
+        inside = np.clip(share, below, self._cumulative) - below
+        value = low + (inside * (self._values - low[..., None])).sum(axis=-1) / share
+        return np.clip(value, low, self._quantile(np.asarray(share)))
+
     def _log_laplace(self, theta: float) -> np.ndarray:
-        values, p = self._table
-        return special.logsumexp(-theta * values, axis=-1, b=p)
+        return special.logsumexp(-theta * self._values, axis=-1, b=self._p)
 
-    def rank_dependent_utility(
-        self, gamma: float = 0.61, exponent: float = 1.0
-    ) -> np.ndarray | float:
-        gamma, exponent = risk.check_rank_dependence(gamma, exponent)
-        values, p = self._table
-        if exponent != 1 and values.min() < 0:
-            raise ValueError(f"exponent must be 1 for rewards below 0, got {exponent!r}")
-        return float_or_array(risk.rank_dependent_sum(risk.utility(values, exponent), p, gamma))
+    def _rank_dependent(self, gamma: float, exponent: float) -> np.ndarray:
+        values = np.maximum(self._values, self._low[..., None])  # lower ones have no probability
+        return risk.rank_dependent_sum(risk.utility(values, exponent), self._p, gamma)
 
-    rank_dependent_utility.__doc__ = str(RewardLaw.rank_dependent_utility.__doc__).split(
-        "Examples"
-    )[0]
+    @property
+    def _encoded_size(self) -> int:
+        return self._values.shape[-1]
+
+
+def _entry(table: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """One entry of each row, for more places than rows too."""
+    table = np.broadcast_to(table, (*place.shape, table.shape[-1]))
+    return np.take_along_axis(table, place[..., None], axis=-1)[..., 0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -817,81 +885,31 @@ class Empirical(_Finite):
         self._set(values=values)
 
     @cached_property
-    def _sorted(self) -> np.ndarray:
+    def _values(self) -> np.ndarray:
         return _frozen(np.sort(self.values, axis=-1))
 
     @property
-    def _table(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._sorted, np.full(self.values.shape, 1 / self.values.shape[-1])
+    def _p(self) -> np.ndarray:
+        return np.full(self.values.shape, 1 / self.values.shape[-1])
 
     @property
-    def atoms(self) -> np.ndarray:
-        """The values of the table, shape (..., n)."""
-        return self._sorted
-
-    @property
-    def essential_infimum_array(self) -> np.ndarray:
-        return self._sorted[..., 0]
-
-    @property
-    def essential_supremum(self) -> np.ndarray | float:
-        """Smallest b with P(X > b) = 0."""
-        return float_or_array(self._sorted[..., -1])
-
-    @property
-    def mean(self) -> np.ndarray | float:
-        """Expectation."""
-        return float_or_array(risk.moments(self.values)[0])
-
-    @property
-    def var(self) -> np.ndarray | float:
-        """Variance (divisor n: the table is the whole law)."""
-        return float_or_array(risk.moments(self.values)[1])
-
-    def cdf(self, x: ArrayLike) -> np.ndarray | float:
-        """P(X <= x)."""
-        return float_or_array((self._sorted <= self._points("x", x)[..., None]).mean(axis=-1))
-
-    def quantile(self, q: ArrayLike) -> np.ndarray | float:
-        """Smallest x with P(X <= x) >= q, for q in [0, 1]."""
-        n, q = self.values.shape[-1], self._probabilities(q)
-        # The product is rounded: of 100 values the share 0.07 is that of the 7th, not of the 8th.
-        rank = np.maximum(np.ceil(q * n).astype(int) - 1, 1)
-        rank = rank + (rank / n < q)
-        rank = rank + (rank / n < q)
-        rank = np.broadcast_to(rank, np.broadcast_shapes(rank.shape, self.shape))
-        table = np.broadcast_to(self._sorted, (*rank.shape, n))
-        return float_or_array(np.take_along_axis(table, rank[..., None] - 1, axis=-1)[..., 0])
-
-    def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
-        """Mean of the lowest share alpha in (0, 1); an atom at the quantile is split.
-
-        References
-        ----------
-        Rockafellar and Uryasev (2002), Conditional value-at-risk for general loss distributions.
-        """
-        return float_or_array(risk.split_cvar(self._sorted, risk.exact_level(alpha)))
-
-    @property
-    def lower_mass_constant(self) -> np.ndarray | float:
-        """Largest A with P(X <= a + e) >= A e for 0 < e <= 1/A (eq. 3); inf for a constant arm.
-
-        The cdf is lowest against e just before it jumps at a value, where it is k / n.
-        """
+    def _cumulative(self) -> np.ndarray:
         n = self.values.shape[-1]
-        gaps = self._sorted - self._sorted[..., :1]
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            ratios = np.where(gaps > 0, np.arange(n) / n / gaps, np.inf)
-        # Equal values jump together: only the first of them is reached from below.
-        repeated = np.diff(self._sorted, axis=-1, prepend=np.nan) == 0
-        return float_or_array(np.where(repeated, np.inf, ratios).min(axis=-1))
+        return np.broadcast_to(np.arange(1, n + 1) / n, self.values.shape)
+
+    @property
+    def _mean(self) -> np.ndarray:
+        return risk.moments(self.values)[0]
+
+    @property
+    def _var(self) -> np.ndarray:
+        return risk.moments(self.values)[1]
+
+    def _cvar(self, level: Fraction) -> np.ndarray:
+        return risk.split_cvar(self._values, level)
 
     def _encode_parameters(self) -> np.ndarray:
         return self.values
-
-    @property
-    def _encoded_size(self) -> int:
-        return self.values.shape[-1]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -936,89 +954,15 @@ class Discrete(_Finite):
         self._set(values=values, probabilities=p / total[..., None])
 
     @property
-    def _table(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.values, self.probabilities
-
-    @property
-    def atoms(self) -> np.ndarray:
-        """The values, shape (..., M)."""
+    def _values(self) -> np.ndarray:
         return self.values
 
-    @cached_property
-    def _cumulative(self) -> np.ndarray:
-        """P(X <= each value), as fractions where they are some: 0.1 + 0.2 is 0.3."""
-        total = np.apply_along_axis(_shares, -1, self.probabilities)
-        total = np.minimum(np.maximum.accumulate(total, axis=-1), 1)
-        total[..., -1] = 1.0
-        return _frozen(total)
-
     @property
-    def _below(self) -> np.ndarray:
-        """P(X < each value)."""
-        return np.insert(self._cumulative[..., :-1], 0, 0.0, axis=-1)
-
-    def _end(self, possible: np.ndarray) -> np.ndarray:
-        return np.take_along_axis(self.values, possible.argmax(-1)[..., None], -1)[..., 0]
-
-    @property
-    def essential_infimum_array(self) -> np.ndarray:
-        return self._end(self.probabilities > 0)
-
-    @property
-    def essential_supremum(self) -> np.ndarray | float:
-        """Smallest b with P(X > b) = 0."""
-        p, m = self.probabilities, self.values.shape[-1]
-        last = m - 1 - (p[..., ::-1] > 0).argmax(-1)
-        return float_or_array(np.take_along_axis(self.values, last[..., None], -1)[..., 0])
-
-    @property
-    def mean(self) -> np.ndarray | float:
-        """Expectation."""
-        mean = (self.values * self.probabilities).sum(axis=-1)
-        return float_or_array(np.clip(mean, self.essential_infimum_array, self.essential_supremum))
-
-    @property
-    def var(self) -> np.ndarray | float:
-        """Variance."""
-        centred = self.values - np.asarray(self.mean)[..., None]
-        return float_or_array((centred**2 * self.probabilities).sum(axis=-1))
-
-    def cdf(self, x: ArrayLike) -> np.ndarray | float:
-        """P(X <= x)."""
-        place = (self.values <= self._points("x", x)[..., None]).sum(axis=-1)[..., None]
-        steps = np.insert(self._cumulative, 0, 0.0, axis=-1)
-        steps = np.broadcast_to(steps, (*place.shape[:-1], steps.shape[-1]))
-        return float_or_array(np.take_along_axis(steps, place, axis=-1)[..., 0])
-
-    def quantile(self, q: ArrayLike) -> np.ndarray | float:
-        """Smallest x with P(X <= x) >= q, for q in [0, 1]; the infimum for q = 0."""
-        q = self._probabilities(q)[..., None]
-        place = ((self._cumulative < q) | (self._cumulative == 0)).sum(axis=-1)[..., None]
-        values = np.broadcast_to(self.values, (*place.shape[:-1], self.values.shape[-1]))
-        return float_or_array(np.take_along_axis(values, place, axis=-1)[..., 0])
-
-    def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
-        """Mean of the lowest share alpha in (0, 1); an atom at the quantile is split."""
-        level = float(risk.exact_level(alpha))
-        inside = np.clip(level, self._below, self._cumulative) - self._below
-        low = self.essential_infimum_array
-        value = low + (inside * (self.values - low[..., None])).sum(axis=-1) / level
-        return float_or_array(np.clip(value, low, self.quantile(level)))
-
-    @property
-    def lower_mass_constant(self) -> np.ndarray | float:
-        """Largest A with P(X <= a + e) >= A e for 0 < e <= 1/A (eq. 3); inf for a constant arm."""
-        gaps = self.values - self.essential_infimum_array[..., None]
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            ratios = np.where((gaps > 0) & (self.probabilities > 0), self._below / gaps, np.inf)
-        return float_or_array(ratios.min(axis=-1))
+    def _p(self) -> np.ndarray:
+        return self.probabilities
 
     def _encode_parameters(self) -> np.ndarray:
         return np.concatenate([self.values, np.cumsum(self.probabilities, axis=-1)], axis=-1)
-
-    @property
-    def _encoded_size(self) -> int:
-        return self.values.shape[-1]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -1044,67 +988,24 @@ class Bernoulli(_Finite):
         _validate.every((p >= 0) & (p <= 1), "p must be in [0, 1], got {}", p, axes=_ARM)
         self._set(p=p)
 
-    @cached_property
-    def _at_zero(self) -> np.ndarray:
-        """P(X = 0), as a fraction where it is one: that of p = 0.9 is 0.1."""
-        return _frozen(np.apply_along_axis(_shares, -1, 1 - self.p[..., None])[..., 0])
+    @property
+    def _values(self) -> np.ndarray:
+        return np.broadcast_to([0.0, 1.0], (*self.p.shape, 2))
 
     @property
-    def _table(self) -> tuple[np.ndarray, np.ndarray]:
-        return np.broadcast_to([0.0, 1.0], (*self.shape, 2)), np.stack(
-            [1 - self.p, self.p], axis=-1
-        )
+    def _p(self) -> np.ndarray:
+        return np.stack([1 - self.p, self.p], axis=-1)
 
     @property
-    def atoms(self) -> np.ndarray:
-        """The values 0 and 1."""
-        return np.array([0.0, 1.0])
-
-    @property
-    def essential_infimum_array(self) -> np.ndarray:
-        return (self.p == 1).astype(float)
-
-    @property
-    def essential_supremum(self) -> np.ndarray | float:
-        """Smallest b with P(X > b) = 0."""
-        return float_or_array(self.p > 0)
-
-    @property
-    def mean(self) -> np.ndarray | float:
-        """Expectation."""
-        return float_or_array(self.p)
-
-    @property
-    def var(self) -> np.ndarray | float:
-        """Variance."""
-        return float_or_array(self.p * (1 - self.p))
-
-    def cdf(self, x: ArrayLike) -> np.ndarray | float:
-        """P(X <= x)."""
-        x = self._points("x", x)
-        return float_or_array(np.where(x < 0, 0, np.where(x < 1, self._at_zero, 1)))
-
-    def quantile(self, q: ArrayLike) -> np.ndarray | float:
-        """Smallest x with P(X <= x) >= q, for q in [0, 1]."""
-        q = self._probabilities(q)
-        return float_or_array(np.where((q <= self._at_zero) & (self.p < 1), 0, 1))
-
-    def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
-        """Mean of the lowest share alpha in (0, 1); an atom at the quantile is split."""
-        level = float(risk.exact_level(alpha))
-        return float_or_array(np.maximum(0, level - self._at_zero) / level)
-
-    @property
-    def lower_mass_constant(self) -> np.ndarray | float:
-        """Largest A with P(X <= a + e) >= A e for 0 < e <= 1/A (eq. 3); inf for a constant arm."""
-        return float_or_array(np.where((self.p == 0) | (self.p == 1), np.inf, 1 - self.p))
+    def _var(self) -> np.ndarray:
+        return self.p * (1 - self.p)
 
     def _encode_parameters(self) -> np.ndarray:
         return self.p[..., None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Beta(RewardLaw):
+class Beta(_Continuous):
     """Beta law on [0, 1]. With a > 1 its lower-mass constant is 0: Lemma 4.1 says nothing.
 
     Parameters
@@ -1132,44 +1033,41 @@ class Beta(RewardLaw):
         self._set(a=a.copy(), b=b.copy())
 
     @property
-    def essential_infimum_array(self) -> np.ndarray:
+    def _low(self) -> np.ndarray:
         return np.zeros_like(self.a)
 
     @property
-    def essential_supremum(self) -> np.ndarray | float:
-        """Smallest b with P(X > b) = 0."""
-        return float_or_array(np.ones_like(self.a))
+    def _high(self) -> np.ndarray:
+        return np.ones_like(self.a)
 
     @property
-    def mean(self) -> np.ndarray | float:
-        """Expectation."""
-        return float_or_array(self.a / (self.a + self.b))
+    def _mean(self) -> np.ndarray:
+        return self.a / (self.a + self.b)
 
     @property
-    def var(self) -> np.ndarray | float:
-        """Variance."""
+    def _var(self) -> np.ndarray:
         total = self.a + self.b
-        return float_or_array(self.a * self.b / (total**2 * (total + 1)))
+        return self.a * self.b / (total**2 * (total + 1))
 
-    def cdf(self, x: ArrayLike) -> np.ndarray | float:
-        """P(X <= x)."""
-        return float_or_array(special.betainc(self.a, self.b, np.clip(self._points("x", x), 0, 1)))
+    @property
+    def _mass_constant(self) -> np.ndarray:
+        at_zero = np.where(self.a > 1, 0.0, np.where(self.a == 1, self.b, np.inf))
+        return self._least_ratio(at_zero)
 
-    def pdf(self, x: ArrayLike) -> np.ndarray | float:
-        """Density at x."""
-        x = self._points("x", x)
+    def _cdf(self, x: np.ndarray) -> np.ndarray:
+        return special.betainc(self.a, self.b, np.clip(x, 0, 1))
+
+    def _pdf(self, x: np.ndarray) -> np.ndarray:
         whole = special.beta(self.a, self.b)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             density = x ** (self.a - 1) * (1 - x) ** (self.b - 1) / whole
             logs = special.xlogy(self.a - 1, x) + special.xlog1py(self.b - 1, -x)
             logs = np.exp(logs - special.betaln(self.a, self.b))
         # The powers and the Beta function of large shapes are below all floats.
-        density = np.where(whole < 1e-290, logs, density)
-        return float_or_array(np.where((x >= 0) & (x <= 1), density, 0))
+        return np.where(whole < 1e-290, logs, density)
 
-    def quantile(self, q: ArrayLike) -> np.ndarray | float:
-        """Smallest x with P(X <= x) >= q, for q in [0, 1]."""
-        return float_or_array(self._place(self._probabilities(q))[0])
+    def _quantile(self, q: np.ndarray) -> np.ndarray:
+        return self._place(q)[0]
 
     def _place(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The quantile x and, to all digits even where x is near 1, 1 - x."""
@@ -1182,30 +1080,28 @@ class Beta(RewardLaw):
         edge = (x < 1e-300) | (y < 1e-300)
         failed = (q > 0) & (q < 1) & ~edge & ~(abs(reached - q) <= 1e-6 * q)
         if failed.any():
-            root = _quantile_by_root(self, q)
+            root = super()._quantile(q)
             x, y = np.where(failed, root, x), np.where(failed, 1 - root, y)
         return x, y
 
-    def cvar(self, alpha: float | str | Fraction) -> np.ndarray | float:
-        """Mean of the lowest share alpha in (0, 1) of the law (section 2.2)."""
-        level = float(risk.exact_level(alpha))
-        a, b = self.a, self.b
+    def _cvar(self, level: Fraction) -> np.ndarray:
+        share, a, b = float(level), self.a, self.b
         mean, rest = a / (a + b), b / (a + b)
-        x, y = self._place(np.asarray(level))
-        # x - E max(x - X, 0) / level is largest at the quantile: an error of x hardly shows. Near
+        x, y = self._place(np.asarray(share))
+        # x - E max(x - X, 0) / share is largest at the quantile: an error of x hardly shows. Near
         # 1 the floats are too coarse for x; there the same is done with 1 - X.
         short = x * special.betainc(a, b, x) - mean * special.betainc(a + 1, b, x)
         excess = rest * special.betaincc(b + 1, a, y) - y * special.betaincc(b, a, y)
-        value = np.where(x < 0.5, x - short / level, 1 - (y + excess / level))
+        value = np.where(x < 0.5, x - short / share, 1 - (y + excess / share))
         large = (a > _LARGE) & (b > _LARGE)
         if large.any():
-            # mean (1 - x**a y**b / (a B(a, b)) / level), and Stirling's formula for B.
+            # mean (1 - x**a y**b / (a B(a, b)) / share), and Stirling's formula for B.
             d = np.where(large, x - mean, 0.0)
             power = a * np.log1p(d / mean) + b * np.log1p(-d / rest)
             power = power + 1 / (12 * (a + b)) - 1 / (12 * a) - 1 / (12 * b)
             step = np.sqrt(rest / (2 * math.pi * a)) * np.exp(power)
-            value = np.where(large, mean - mean * step / level, value)
-        return float_or_array(np.clip(value, 0, x))
+            value = np.where(large, mean - mean * step / share, value)
+        return np.clip(value, 0, x)
 
     def _log_laplace(self, theta: float) -> np.ndarray:
         if theta > _LAPLACE:
@@ -1216,12 +1112,6 @@ class Beta(RewardLaw):
     @property
     def _breadth(self) -> np.ndarray:
         return 1 / (1 + self.a + self.b)  # the third cumulant is at most this times the variance
-
-    @property
-    def lower_mass_constant(self) -> np.ndarray | float:
-        """Largest A with P(X <= a + e) >= A e for 0 < e <= 1/A (eq. 3); 0 for shape a > 1."""
-        at_zero = np.where(self.a > 1, 0.0, np.where(self.a == 1, self.b, np.inf))
-        return float_or_array(_lower_mass_constant(self, at_zero))
 
     def _encode_parameters(self) -> np.ndarray:
         return np.stack([self.a, self.b], axis=-1)

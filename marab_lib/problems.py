@@ -12,11 +12,13 @@ import numpy as np
 from . import _validate, risk
 from .arms import (
     Discrete,
+    Encoded,
     ReadOnly,
     RewardLaw,
     TruncatedGaussianMixture,
     Uniform,
     _frozen,
+    join_encoded,
 )
 
 __all__ = [
@@ -168,16 +170,9 @@ class Problem(ReadOnly):
         """Minimum-related margins Delta_a,i = a* - a_i of the best infimum a*, shape (K,)."""
         return _frozen(self.essential_infima.max() - self.essential_infima)
 
-    def encode(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def encode(self) -> Encoded:
         """Kinds, starts, sizes (one an arm) and the flat parameters, for the compiled loops."""
-        parts = [law.encode() for law in self._laws]
-        offsets = np.cumsum([0] + [part[3].size for part in parts[:-1]])
-        return (
-            np.concatenate([part[0] for part in parts]),
-            np.concatenate([part[1] + at for part, at in zip(parts, offsets, strict=True)]),
-            np.concatenate([part[2] for part in parts]),
-            np.concatenate([part[3] for part in parts]),
-        )
+        return join_encoded([law.encode() for law in self._laws])
 
 
 def _stream(stream: object) -> tuple[int, ...]:
@@ -231,8 +226,8 @@ def proof_of_concept(
     a_star = _validate.number("a_star", a_star, high=mu_star, open_high=True)
     delta_max = _validate.number("delta_max", delta_max, 0)
     r_max = _validate.number("r_max", r_max, 0)
-    for name, value in (("mu_star", mu_star), ("a_star", a_star), ("delta_max", delta_max),
-                        ("r_max", r_max)):  # fmt: skip
+    given = {"mu_star": mu_star, "a_star": a_star, "delta_max": delta_max, "r_max": r_max}
+    for name, value in given.items():
         _validate.number(name, value, -risk.LARGEST / 10, risk.LARGEST / 10)
     _check_memory(1, k, 7, "n_arms")
     share = np.arange(k) / (k - 1)
@@ -300,9 +295,7 @@ def artificial(
     >>> problem.n_arms, bool((problem.essential_infima <= .05).all())
     (20, True)
     """
-    n_problems = _validate.whole("n_problems", n_problems, 1)
-    seed = _validate.whole("seed", seed, 0)
-    k = _validate.whole("n_arms", n_arms, 2)
+    n_problems, seed, k = _sizes(n_problems, seed, n_arms)
     few, many = _gaussians(n_gaussians)
     for name, pair in (("minima", minima), ("locations", locations), ("spreads", spreads)):
         _range(name, pair)
@@ -363,9 +356,7 @@ def aligned_uniform(n_problems: int, seed: int, *, n_arms: int = 5) -> list[Prob
     >>> int(problem.means.argmax()) == int(problem.essential_infima.argmax())
     True
     """
-    n = _validate.whole("n_problems", n_problems, 1)
-    seed = _validate.whole("seed", seed, 0)
-    k = _validate.whole("n_arms", n_arms, 2)
+    n, seed, k = _sizes(n_problems, seed, n_arms)
     _check_memory(n, k, 6)
     rng = np.random.default_rng(seed)
     a_star = rng.uniform(0.2, 0.5, (n, 1))
@@ -379,6 +370,11 @@ def aligned_uniform(n_problems: int, seed: int, *, n_arms: int = 5) -> list[Prob
         Problem(Uniform(*pair), f"aligned {j}", stream=(seed, j))
         for j, pair in enumerate(zip(low, high, strict=True))
     ]
+
+
+def _sizes(n_problems: int, seed: int, n_arms: int) -> tuple[int, int, int]:
+    n_problems = _validate.whole("n_problems", n_problems, 1)
+    return n_problems, _validate.whole("seed", seed, 0), _validate.whole("n_arms", n_arms, 2)
 
 
 def _check_memory(
@@ -485,9 +481,7 @@ def multinomial(
     >>> problem.n_arms, float(problem.essential_suprema.max())
     (5, 1.0)
     """
-    n_problems = _validate.whole("n_problems", n_problems, 1)
-    seed = _validate.whole("seed", seed, 0)
-    k = _validate.whole("n_arms", n_arms, 2)
+    n_problems, seed, k = _sizes(n_problems, seed, n_arms)
     points = _validate.finite_array("values", values)
     if points.ndim != 1 or points.size < 2:
         raise ValueError(
@@ -495,10 +489,9 @@ def multinomial(
         )
     m = points.size
     _check_memory(n_problems, k, 2 * m)
-    children = np.random.SeedSequence(seed).spawn(n_problems)
+    same = np.broadcast_to(points, (k, m))
     listed = []
-    for j, child in enumerate(children):
-        p = np.random.default_rng(child).dirichlet(np.ones(m), size=k)
-        law = Discrete(np.broadcast_to(points, (k, m)), p)
+    for j, child in enumerate(np.random.SeedSequence(seed).spawn(n_problems)):
+        law = Discrete(same, np.random.default_rng(child).dirichlet(np.ones(m), size=k))
         listed.append(Problem(law, f"multinomial {j}", stream=(seed, j)))
     return listed

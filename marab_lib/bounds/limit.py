@@ -14,15 +14,6 @@ from .._validate import float_or_array
 from ..problems import Problem
 from ._arguments import ZERO, checked_problem, level, positive, steps
 
-__all__ = [
-    "ScaledGeometricSum",
-    "limit_regret",
-    "linear_asymptote",
-    "shared_minimum_share",
-    "stopping_probabilities",
-    "unsettled_chance",
-]
-
 _LEAST_P = 1e-150  # of a chance, and
 _LARGEST = 1e150  # of a mean: sums and squares of such numbers are finite floats
 _LEAST_X = 1e-290  # end of a lattice: its steps are then normal floats

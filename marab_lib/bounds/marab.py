@@ -13,8 +13,6 @@ from .._validate import float_or_array
 from ..problems import Problem
 from ._arguments import ZERO, checked_problem, steps
 
-__all__ = ["marab_cvar_regret", "marab_stuck_probability"]
-
 
 def _stuck(
     problem: Problem, alpha: float | str | Fraction, rewards: int | None

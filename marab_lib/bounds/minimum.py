@@ -11,20 +11,6 @@ from ..arms import RewardLaw
 from ..problems import Problem
 from ._arguments import checked_law, constants, laws, positive, steps
 
-__all__ = [
-    "event_complement",
-    "event_complement_exact",
-    "exponential_rate",
-    "lemma_4_1",
-    "lemma_4_1_power",
-    "lemma_4_2",
-    "lemma_4_2_exact",
-    "lemma_4_2_power",
-    "lemma_4_2_product",
-    "minimum_exceedance",
-]
-
-
 # --- Lemma 4.1 ----------------------------------------------------------------------------
 
 

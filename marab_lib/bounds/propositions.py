@@ -14,21 +14,6 @@ from .._validate import float_or_array
 from ..problems import Problem
 from ._arguments import ZERO, checked_problem, constants, level, steps
 
-__all__ = [
-    "Assumptions",
-    "assumptions",
-    "auer_2002",
-    "constant_bound",
-    "constant_bound_margins",
-    "constant_bound_probability",
-    "prop_4_3",
-    "prop_4_3_expectation",
-    "prop_4_3_least_t",
-    "prop_4_4",
-    "prop_4_4_expectation",
-    "prop_4_4_least_t",
-]
-
 _LARGEST = 1e300  # of a bound without its logarithm
 
 # --- what the bounds read from a problem --------------------------------------------------

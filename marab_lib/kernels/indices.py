@@ -6,8 +6,6 @@ import math
 
 from .jit import jit
 
-# --- solvers of policies ------------------------------------------------------------------
-
 
 @jit()
 def bernoulli_entropy(p):

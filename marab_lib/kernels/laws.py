@@ -13,9 +13,6 @@ UNIFORM, MIXTURE, EMPIRICAL, BERNOULLI, BETA, DISCRETE = range(6)
 COMPONENT = 5
 
 
-# --- reward laws --------------------------------------------------------------------------
-
-
 @jit()
 def _mixture_quantile(params, start, n_components, pick, position):
     """A reward of a truncated Gaussian mixture from two numbers in (0, 1).

@@ -23,9 +23,6 @@ ASCENDING, DESCENDING, SHUFFLED, NO_FIRST_PULLS = range(4)
 LOWEST, HIGHEST, RANDOM = range(3)
 
 
-# --- the simulation loop ------------------------------------------------------------------
-
-
 @jit()
 def _order_of_first_pulls(mode, order, state):
     k = order.size

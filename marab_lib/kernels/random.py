@@ -11,8 +11,6 @@ import numpy as np
 
 from .jit import jit
 
-# --- random numbers -----------------------------------------------------------------------
-
 _WORD = np.uint64(0xFFFFFFFF)
 SHIFT = np.uint64(32)
 _TWO_52 = 2.0**-52
@@ -117,32 +115,13 @@ def next_normal(state):
 
 
 @jit()
-def _accepts_gamma(u, x, v, d):
-    """Whether Marsaglia and Tsang (2000) keep d v, v = (1 + c x)^3, at the uniform number u."""
-    square = x * x
-    # The first test accepts nearly always and spares the logarithms of the exact one.
-    return u < 1.0 - 0.0331 * square * square or math.log(u) < 0.5 * square + d * (
-        1.0 - v + math.log(v)
-    )
-
-
-@jit()
 def next_gamma(state, shape):
     """Next gamma number of a given shape and scale 1 (Marsaglia and Tsang 2000)."""
     boost = 1.0
     if shape < 1.0:
         boost = next_uniform(state) ** (1.0 / shape)
         shape += 1.0
-    d = shape - 1.0 / 3.0
-    c = 1.0 / math.sqrt(9.0 * d)
-    while True:
-        x = next_normal(state)
-        v = 1.0 + c * x
-        if v <= 0.0:
-            continue
-        v = v * v * v
-        if _accepts_gamma(next_uniform(state), x, v, d):
-            return boost * d * v
+    return _scaled_gamma(state, shape, boost, False)
 
 
 @jit()
@@ -246,16 +225,26 @@ def next_gamma_whole(state, shape):
         for _ in range(shape):
             total += next_exponential(state)
         return total
+    return _scaled_gamma(state, shape, 1.0, True)
+
+
+@jit()
+def _scaled_gamma(state, shape, scale, fast):
+    """A gamma number of a shape >= 1, from normal numbers of one kind or the other."""
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
-        x = next_fast_normal(state)
+        x = next_fast_normal(state) if fast else next_normal(state)
         v = 1.0 + c * x
         if v <= 0.0:
             continue
         v = v * v * v
-        if _accepts_gamma(next_uniform(state), x, v, d):
-            return d * v
+        u, square = next_uniform(state), x * x
+        # The first test accepts nearly always and spares the logarithms of the exact one.
+        if u < 1.0 - 0.0331 * square * square or math.log(u) < 0.5 * square + d * (
+            1.0 - v + math.log(v)
+        ):
+            return scale * d * v
 
 
 _STIRLING_REST = np.array(

@@ -6,7 +6,6 @@ import math
 
 from .jit import jit
 
-# --- lower tails --------------------------------------------------------------------------
 # Two heaps an arm: `low` holds the lowest rewards with the largest on top, `high` the others
 # with the smallest on top. A pull moves at most one reward between them.
 

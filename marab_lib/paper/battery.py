@@ -14,9 +14,7 @@ from numpy.typing import ArrayLike
 
 from .. import _validate, risk
 from .._rounding import first_least
-from ..arms import (
-    Empirical,
-)
+from ..arms import Empirical
 from ..problems import Problem
 from . import data
 
@@ -123,15 +121,11 @@ class Days:
             )
         message = f"demand must be >= 0 MW and at most {_LARGEST:g}, got {{}}"
         _validate.every((demand >= 0) & (demand <= _LARGEST), message, demand)
-        served = demand[:, WEEK:].sum(axis=1)
-        message = f"demand must not be 0 for a whole day (below {_LEAST:g}), got a sum of {{}}"
-        _validate.every(served >= _LEAST, message, served)
+        _check_served(demand[:, WEEK:])
         dates = _names("dates", range(len(demand)) if self.dates is None else self.dates)
         if len(dates) != len(demand):
             raise ValueError(f"dates must name {len(demand)} days, got {len(dates)}")
-        for name, array in (("demand", demand), ("weather", weather), ("dates", dates)):
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+        _keep(self, demand=demand, weather=weather, dates=dates)
 
     @classmethod
     def repeat(cls, demand: ArrayLike, weather: ArrayLike = 15.0) -> Days:
@@ -159,6 +153,19 @@ class Days:
         return self.today.sum(axis=1) * HOURS
 
 
+def _keep(of: object, **arrays: np.ndarray) -> None:
+    """Set fields of a frozen class to arrays that are read-only."""
+    for name, array in arrays.items():
+        array.flags.writeable = False
+        object.__setattr__(of, name, array)
+
+
+def _check_served(demand: np.ndarray) -> None:
+    served = demand.sum(axis=1)
+    message = f"demand must not be 0 for a whole day (below {_LEAST:g}), got a sum of {{}}"
+    _validate.every(served >= _LEAST, message, served)
+
+
 def _names(name: str, value: object) -> np.ndarray:
     """A new array of names, shape (n,)."""
     try:
@@ -179,7 +186,7 @@ def _amounts(name: str, value: object, low: float = -_LARGEST) -> np.ndarray:
 
 
 def _table(name: str, value: object, shape: tuple[int | str, ...]) -> np.ndarray:
-    """A read-only array of numbers of that shape, of which texts name free lengths."""
+    """An array of numbers of that shape, of which texts name free lengths."""
     array = _amounts(name, value)
     fits = array.ndim == len(shape) and all(
         have == want or (isinstance(want, str) and have > 0)
@@ -188,7 +195,6 @@ def _table(name: str, value: object, shape: tuple[int | str, ...]) -> np.ndarray
     if not fits:
         wanted = ", ".join(map(str, shape))
         raise ValueError(f"{name} must have shape ({wanted}), got {array.shape}")
-    array.flags.writeable = False
     return array
 
 
@@ -223,13 +229,12 @@ class Demand:
 
     def __post_init__(self) -> None:
         for name in ("power", "temperature"):
-            object.__setattr__(self, name, _table(name, getattr(self, name), (365, STEPS)))
+            _keep(self, **{name: _table(name, getattr(self, name), (365, STEPS))})
         for name in ("work_day", "dates"):
             array = _names(name, getattr(self, name))
             if array.shape != (365,):
                 raise ValueError(f"{name} must have shape (365,), got {array.shape}")
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+            _keep(self, **{name: array})
 
     def days(self, numbers: Iterable[int] = range(FIRST_DAY, FIRST_DAY + N_DAYS)) -> Days:
         """Some days of the year, each with the week before it.
@@ -504,13 +509,12 @@ class Operation:
 
     def __post_init__(self) -> None:
         _instance("battery", self.battery, Battery)
-        object.__setattr__(self, "demand", _table("demand", self.demand, ("days", STEPS)))
-        days = len(self.demand)
-        for name, steps in (("charge", STEPS), ("discharge", STEPS), ("stored", STEPS + 1)):
-            object.__setattr__(self, name, _table(name, getattr(self, name), (days, steps)))
-        served = self.demand.sum(axis=1)
-        message = f"demand must not be 0 for a whole day (below {_LEAST:g}), got a sum of {{}}"
-        _validate.every(served >= _LEAST, message, served)
+        days: int | str = "days"  # as many as the demand has
+        for name in ("demand", "charge", "discharge", "stored"):
+            steps = STEPS + (name == "stored")
+            _keep(self, **{name: _table(name, getattr(self, name), (days, steps))})
+            days = len(self.demand)
+        _check_served(self.demand)
 
     @property
     def bought(self) -> np.ndarray:
@@ -604,12 +608,11 @@ def _power(wish: object, n: int, strategy: object, step: int) -> np.ndarray:
     try:
         return np.broadcast_to(_validate.finite_array("power", wish), n)
     except (TypeError, ValueError):
-        pass
-    name = getattr(strategy, "__name__", type(strategy).__name__)
-    raise ValueError(
-        f"strategy {name!r} must return MW as a finite number or one a day, shape ({n},); "
-        f"at {step * HOURS:g} h it returned {_validate.shown(wish)}"
-    )
+        name = getattr(strategy, "__name__", type(strategy).__name__)
+        raise ValueError(
+            f"strategy {name!r} must return MW as a finite number or one a day, shape ({n},); "
+            f"at {step * HOURS:g} h it returned {_validate.shown(wish)}"
+        ) from None
 
 
 # --- the strategies -----------------------------------------------------------------------
@@ -637,11 +640,11 @@ def days_ago(series: np.ndarray, days: int) -> np.ndarray:
     return series[:, WEEK - days * STEPS : WEEK - (days - 1) * STEPS]
 
 
-def _idle(time: float, demand: np.ndarray, soc: np.ndarray, weather: np.ndarray) -> float:
+def _idle(time, demand, soc, weather) -> float:
     return 0.0
 
 
-def _use_first(time: float, demand: np.ndarray, soc: np.ndarray, weather: np.ndarray) -> np.ndarray:
+def _use_first(time, demand, soc, weather) -> np.ndarray:
     return demand[:, -1]
 
 
@@ -845,21 +848,25 @@ class RewardTable:
             )
         object.__setattr__(self, "unit_cost", unit_cost)
 
+    @property
+    def _most_and_range(self) -> tuple[float, float]:
+        return self.unit_cost.max(), np.ptp(self.unit_cost)
+
     def reward(self, unit_cost: ArrayLike) -> np.ndarray:
         """(U_max - U) / (U_max - U_min), with the extremes over this whole table."""
-        low, high = self.unit_cost.min(), self.unit_cost.max()
-        return (high - _amounts("unit_cost", unit_cost)) / (high - low)
+        most, width = self._most_and_range
+        return (most - _amounts("unit_cost", unit_cost)) / width
 
     def to_unit_cost(self, reward: ArrayLike) -> np.ndarray:
         """The cost of a MWh served that a reward of this table stands for."""
-        low, high = self.unit_cost.min(), self.unit_cost.max()
-        return high - _amounts("reward", reward) * (high - low)
+        most, width = self._most_and_range
+        return most - _amounts("reward", reward) * width
 
     @cached_property
     def rewards(self) -> np.ndarray:
         """Rewards in [0, 1], shape (strategies, days)."""
-        low, high = self.unit_cost.min(), self.unit_cost.max()
-        return (high - self.unit_cost) / (high - low)
+        most, width = self._most_and_range
+        return (most - self.unit_cost) / width
 
     def frame(self) -> pandas.DataFrame:
         """The rewards as a table: a row a strategy, a column a day."""
@@ -877,8 +884,6 @@ class RewardTable:
             If alpha is not in (0, 1).
         """
         import pandas
-
-        from ..arms import Empirical
 
         level = float(risk.exact_level(alpha))
         law = Empirical(self.rewards)
@@ -942,11 +947,10 @@ def reward_table(
         raise TypeError(
             f"plans must be a mapping of names to strategies, got {_validate.shown(plans)}"
         )
-    for name, plan in plans.items():
+    for plan in plans.values():
         if not (callable(plan) or hasattr(plan, "plan")):
             raise TypeError(
-                "plans must be a mapping of names to strategies, got "
-                f"{_validate.shown(plan)} as {_validate.shown(name)}"
+                f"plans must be a mapping of names to strategies, got {_validate.shown(plan)} in it"
             )
     costs = [operate(plan, days, battery).unit_cost(tariff) for plan in plans.values()]
     if not costs:

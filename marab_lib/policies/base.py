@@ -20,12 +20,6 @@ from .own import content, from_outside
 if TYPE_CHECKING:
     from ..problems import Problem
 
-
-__all__ = [
-    "Policy",
-    "index",
-]
-
 _FIRST_PULLS = {
     "ascending": ASCENDING,
     "descending": DESCENDING,
@@ -223,6 +217,12 @@ class Policy:
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         """What the index function gets as `params`."""
         return ()
+
+    def tail_sizes(self, horizon: int) -> np.ndarray:
+        """Rewards in the lower tail of n = 0, ..., horizon that the loop keeps; empty for none."""
+        if self.alpha is None or not self.keeps_tails:
+            return np.empty(0, dtype=np.int64)
+        return risk.tail_sizes(self.alpha, horizon, self.share)
 
     def memory_size(self, n_arms: int, horizon: int) -> int:
         """How many numbers of memory the index function gets."""

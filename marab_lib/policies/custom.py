@@ -13,10 +13,6 @@ from .. import _validate
 from .base import Policy, level, parameter, whole
 from .own import check_arguments
 
-__all__ = [
-    "Custom",
-]
-
 
 def _function(policy: Policy, name: str, value: Any) -> Callable:
     if not hasattr(value, "py_func"):

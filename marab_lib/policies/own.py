@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import CellType, CodeType, FunctionType, ModuleType
+from typing import Any
 
 import numba
 import numpy as np
@@ -20,16 +21,10 @@ from numba.core.errors import TypingError
 
 from ..kernels.records import ARM, INDEX_SIGNATURE, STATE
 
-__all__ = [
-    "check_arguments",
-    "content",
-    "from_outside",
-    "with_checks",
-]
-
 _ARGUMENTS = "t, arms, state, params, memory, history"
 _TAIL_FIELDS = ("cvar", "tail_n", "tail_max", "inv_sqrt_tail_n", "tail_t")
-_ARM_FIELDS = ARM.names[: ARM.names.index("index") + 1]
+_names: Any = ARM.names  # a record has some
+_ARM_FIELDS = _names[: _names.index("index") + 1]
 
 
 def from_outside(function: object) -> bool:
@@ -40,7 +35,7 @@ def from_outside(function: object) -> bool:
     return module.partition(".")[0] != __name__.partition(".")[0]
 
 
-def check_arguments(function: Callable) -> None:
+def check_arguments(function: Any) -> None:
     """Raise TypeError if a compiled index function does not take the six arguments."""
     signature = inspect.signature(function.py_func)
     try:
@@ -101,7 +96,7 @@ def content(value: object, seen: set | None = None) -> object:
     return repr(value)
 
 
-def _bounded(function: object, done: dict) -> object:
+def _bounded(function: Any, done: dict) -> Any:
     """A copy of a compiled function, and of the user's own that it calls, with bounds checked."""
     if not from_outside(function):
         return function
@@ -120,7 +115,7 @@ def _bounded(function: object, done: dict) -> object:
     return done[function]
 
 
-def _without(record: np.dtype, fields: tuple[str, ...]) -> np.dtype:
+def _without(record: Any, fields: tuple[str, ...]) -> Any:
     """A record of which some fields are not seen; the others stay at their places."""
     names = [name for name in record.names if name not in fields]
     formats, offsets = zip(*(record.fields[name] for name in names), strict=True)
@@ -130,7 +125,7 @@ def _without(record: np.dtype, fields: tuple[str, ...]) -> np.dtype:
 
 
 @functools.lru_cache(maxsize=64)
-def with_checks(function: Dispatcher, tails: bool) -> Dispatcher:
+def with_checks(function: Any, tails: bool) -> Dispatcher:
     """An index function that does the same as a user's one, and raises IndexError beyond an array.
 
     Parameters

@@ -10,33 +10,8 @@ from fractions import Fraction
 from .. import _validate
 from ..kernels.indices import bernoulli_entropy, bernoulli_upper_bound, keep_to_choice
 from ..kernels.jit import jit
-from ..kernels.random import (
-    next_beta,
-    next_binomial,
-    next_exponential,
-    next_gamma,
-    next_normal,
-    next_uniform,
-)
+from ..kernels.random import next_beta, next_uniform
 from .base import Policy, choice, first_pulls, level, number
-
-__all__ = [
-    "KLUCB",
-    "MIN",
-    "MVLCB",
-    "UCB",
-    "EpsilonGreedy",
-    "ExpExp",
-    "MaRaB",
-    "ThompsonSampling",
-    "next_beta",
-    "next_binomial",
-    "next_exponential",
-    "next_gamma",
-    "next_normal",
-    "next_uniform",
-]
-
 
 _CONSTANTS = ("outside", "inside")
 

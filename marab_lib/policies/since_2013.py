@@ -54,25 +54,6 @@ if TYPE_CHECKING:
     from ..problems import Problem
 
 
-__all__ = [
-    "BCVTS",
-    "MCVTS",
-    "MOSS",
-    "MVTS",
-    "NPTS",
-    "RAUCB",
-    "UCBV",
-    "UUCB",
-    "BernoulliMVTS",
-    "CVaRUCB",
-    "ExploreThenCommit",
-    "MaRaBOUT",
-    "SuccessiveElimination",
-    "for_cvar",
-    "since_2013",
-]
-
-
 def _log_quotient(x: float, y: float) -> float:
     """log(x / y); x / y itself may exceed all floats."""
     return math.log(x / y) if x / y < math.inf else math.log(x) - math.log(y)

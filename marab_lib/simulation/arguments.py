@@ -9,16 +9,13 @@ from typing import Any
 import numpy as np
 import psutil
 
-from .. import _validate, risk
+from .. import _validate
 from ..policies import Policy
 from ..problems import Problem
 from ..work.files import new_or_folder
 
 _RECORDS = ("rewards", "arms", "pulls")
 _DEFAULT_CHECKPOINTS = 20
-
-
-# --- arguments ----------------------------------------------------------------------------
 
 
 def checked_problems(problems: Problem | Sequence[Problem]) -> list[Problem]:
@@ -104,9 +101,9 @@ def _working_memory(policy: Policy, horizon: int, k: int) -> int:
     numbers = policy.memory_size(k, horizon)
     if policy.keeps_history:
         numbers += k * horizon
-    if policy.alpha is not None and policy.keeps_tails:  # two heaps an arm
-        tail = int(risk.tail_sizes(policy.alpha, horizon, policy.share)[-1])
-        numbers += k * (tail + horizon)
+    tails = policy.tail_sizes(horizon)
+    if tails.size:  # two heaps an arm
+        numbers += k * (int(tails[-1]) + horizon)
     return 8 * numbers
 
 

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     import xarray
 
 
-__all__ = [
-    "by_chunks",
-]
-
-
 def by_chunks(
     problems: Problem | Sequence[Problem],
     policies: Policy | Sequence[Policy],

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .. import _validate, risk
+from .. import _validate
 from ..kernels.loop import Length, Options, compiled_loop
 from ..policies import Policy
 from ..policies.own import from_outside, with_checks
@@ -34,9 +34,7 @@ def play(
     `checked` takes the place of the policy's index function; only `steps` pulls are done.
     """
     k, horizon = setting.n_arms, setting.horizon
-    tails = np.empty(0, dtype=np.int64)
-    if _keeps_tails(policy):
-        tails = risk.tail_sizes(policy.alpha, horizon, policy.share)
+    tails = policy.tail_sizes(horizon)
     given, size = np.array(params, dtype=np.float64), policy.memory_size(k, horizon)
     options = Options(given, size, policy.keeps_history, tails, *policy.kernel_options())
     length = Length(horizon, steps or horizon, setting.runs, setting.steps)
@@ -51,10 +49,6 @@ def play(
     return recorded(output)
 
 
-def _keeps_tails(policy: Policy) -> bool:
-    return policy.alpha is not None and policy.keeps_tails
-
-
 def try_out(setting: Setting, policy: Policy, params: tuple[float, ...]) -> None:
     """Play the first pulls of a user's index function with all bounds checked, and forget them."""
     function = policy.index_function
@@ -63,7 +57,7 @@ def try_out(setting: Setting, policy: Policy, params: tuple[float, ...]) -> None
     k, horizon = setting.n_arms, setting.horizon
     forced = 0 if policy.first_pulls == "none" else policy.rounds * k
     steps = min(horizon, max(_ARMS_TRIED // k, min(forced, _ARMS_TRIED) + 100))
-    checked = with_checks(function, _keeps_tails(policy))
+    checked = with_checks(function, policy.tail_sizes(1).size > 0)
     try:
         play(setting, policy, params, 0, 1, checked=checked, steps=steps)
     except IndexError:

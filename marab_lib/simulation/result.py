@@ -14,13 +14,11 @@ import numpy as np
 
 from ..policies import Policy
 from ..work.threads import Arrays
-from .tasks import Setting, _streams, versions
+from .tasks import Setting, streams, versions
 
 if TYPE_CHECKING:
     import xarray
 
-
-# --- results ------------------------------------------------------------------------------
 
 _ATTRIBUTES = {
     "theoretical_regret": {"units": "reward", "long_name": "theoretical cumulative regret"},
@@ -117,7 +115,7 @@ def make_dataset(problems, policies, arrays: Arrays, setting: Setting, seed) -> 
     }
     variables["mean"] = (("problem", "arm"), setting.laws.means, {"units": "reward"})
     variables["variance"] = (("problem", "arm"), np.stack([p.variances for p in problems]))
-    streams = [" ".join(map(str, stream)) for stream in _streams(problems)]
+    tapes = [" ".join(map(str, stream)) for stream in streams(problems)]
     coordinates = parameter_coordinates(policies, but=variables) | {
         "policy": [policy.name for policy in policies],
         "problem": np.arange(len(problems)),
@@ -127,7 +125,7 @@ def make_dataset(problems, policies, arrays: Arrays, setting: Setting, seed) -> 
         # What the tape of each run is made of. Texts, since these numbers may exceed 64 bits.
         "seed": ("run", np.full(setting.runs, str(seed))),
         "number": ("run", np.arange(setting.runs)),
-        "stream": ("problem", streams),
+        "stream": ("problem", tapes),
     }
     if {"rewards", "arms"} & set(setting.record):
         coordinates["step"] = np.arange(1, setting.horizon + 1)

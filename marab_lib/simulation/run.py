@@ -31,11 +31,6 @@ if TYPE_CHECKING:
     import xarray
 
 
-__all__ = [
-    "simulate",
-]
-
-
 def simulate(
     problems: Problem | Sequence[Problem],
     policies: Policy | Sequence[Policy],

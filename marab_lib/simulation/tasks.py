@@ -7,7 +7,7 @@ from importlib import metadata
 
 import numpy as np
 
-from ..arms import stream_key
+from ..arms import join_encoded, stream_key
 from ..kernels.jit import source_digest
 from ..kernels.loop import Laws, Output
 from ..policies import Policy
@@ -20,10 +20,7 @@ _STEPS_A_COARSE_TASK = 1_000_000  # a tenth of a second to five, for a cluster o
 _USUAL_ARMS = 20  # with more, a task has fewer steps: a step looks at all arms
 
 
-# --- work ---------------------------------------------------------------------------------
-
-
-def _streams(problems: list[Problem]) -> list[tuple[int, ...]]:
+def streams(problems: list[Problem]) -> list[tuple[int, ...]]:
     """Which tape each problem reads: its own, or that of its place in the list."""
     return [p.stream if p.stream is not None else (i,) for i, p in enumerate(problems)]
 
@@ -40,16 +37,11 @@ class Setting:
 
     @classmethod
     def of(cls, problems, seed, horizon, runs, steps, record) -> Setting:
-        parts = [problem.encode() for problem in problems]
-        offsets = np.cumsum([0] + [part[3].size for part in parts[:-1]])
-        laws = Laws(
-            kinds=np.stack([part[0] for part in parts]),
-            starts=np.stack([part[1] + at for part, at in zip(parts, offsets, strict=True)]),
-            sizes=np.stack([part[2] for part in parts]),
-            params=np.concatenate([part[3] for part in parts]),
-            keys=np.stack([stream_key(seed, stream) for stream in _streams(problems)]),
-            means=np.stack([problem.means for problem in problems]),
-        )
+        *by_arm, params = join_encoded([problem.encode() for problem in problems])
+        kinds, starts, sizes = (x.reshape(len(problems), -1) for x in by_arm)
+        keys = np.stack([stream_key(seed, stream) for stream in streams(problems)])
+        means = np.stack([problem.means for problem in problems])
+        laws = Laws(kinds, starts, sizes, params, keys, means)
         return cls(laws, horizon, runs, steps, record)
 
     @property
