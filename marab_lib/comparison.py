@@ -115,8 +115,7 @@ def regret_table(
 
 def _distinct(criteria: Criterion | Sequence[Criterion]) -> list[Criterion]:
     """One criterion or several as a list of distinct names."""
-    wanted = "Criterion objects"
-    listed = _validate.several("criteria", criteria, Criterion, wanted)
+    listed = _validate.several("criteria", criteria, Criterion, "Criterion objects")
     _validate.distinct("criteria", [criterion.name for criterion in listed])
     return listed
 
@@ -200,7 +199,8 @@ def compare(
     [['mean', 'mine'], ['mean', 'MIN']]
     """
     listed = listed_problems(problems)
-    own = _one_policy(own)
+    if not isinstance(own, _policies.Policy):
+        raise TypeError(f"own must be a Policy such as policies.UCB(), got {_validate.shown(own)}")
     usual = [_criteria.mean(), _criteria.cvar(alpha)]
     criteria = _distinct(usual if criteria is None else criteria)
     if len(listed) == 1 and _validate.whole("runs", runs, 1) == 1:
@@ -214,12 +214,6 @@ def compare(
 
 
 _POLICIES = "Policy objects such as policies.UCB()"
-
-
-def _one_policy(own: _policies.Policy) -> _policies.Policy:
-    if not isinstance(own, _policies.Policy):
-        raise TypeError(f"own must be a Policy such as policies.UCB(), got {_validate.shown(own)}")
-    return own
 
 
 def everyone(alpha: float | str | Fraction = 0.1) -> list[_policies.Policy]:

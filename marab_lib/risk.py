@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _validate
+from ._validate import float_or_array
 
 __all__ = [
     "ceil_share",
@@ -161,8 +162,7 @@ def mean(x: ArrayLike) -> np.ndarray | float:
     >>> mean([0.1, 0.1, 0.1])
     0.1
     """
-    result = moments(_sample(x))[0]
-    return float(result) if result.ndim == 0 else result
+    return float_or_array(moments(_sample(x))[0])
 
 
 def split_cvar(ordered: np.ndarray, level: Fraction) -> np.ndarray:
@@ -221,7 +221,7 @@ def cvar(x: ArrayLike, alpha: float | str | Fraction, share: str = "ceil") -> np
         m = ceil_share(alpha, array.shape[-1])
         lowest = np.sort(np.partition(array, m - 1, axis=-1)[..., :m], axis=-1)
         result = np.clip(lowest.mean(axis=-1), lowest[..., 0], lowest[..., -1])
-    return float(result) if result.ndim == 0 else result
+    return float_or_array(result)
 
 
 def check_rho(rho: float) -> float:
@@ -241,14 +241,12 @@ def mean_variance(x: ArrayLike, rho: float) -> np.ndarray | float:
     array = _sample(x)
     rho = check_rho(rho)
     average, var = moments(array)
-    result = var - rho * average
-    return float(result) if result.ndim == 0 else result
+    return float_or_array(var - rho * average)
 
 
 def minimum(x: ArrayLike) -> np.ndarray | float:
     """Smallest value along the last axis: the quality that MIN gives an arm (section 4)."""
-    result = _sample(x).min(axis=-1)
-    return float(result) if result.ndim == 0 else result
+    return float_or_array(_sample(x).min(axis=-1))
 
 
 def entropic_risk(x: ArrayLike, theta: float) -> np.ndarray | float:
@@ -277,8 +275,7 @@ def entropic_risk(x: ArrayLike, theta: float) -> np.ndarray | float:
         result = least[..., 0] - np.log(np.exp(-excess).mean(axis=-1)) / theta
         average, var = moments(array)
         flat = average - theta * var / 2
-    result = np.where(excess.max(axis=-1) < FLAT, flat, result)
-    return float(result) if result.ndim == 0 else result
+    return float_or_array(np.where(excess.max(axis=-1) < FLAT, flat, result))
 
 
 def check_rank_dependence(gamma: float, exponent: float) -> tuple[float, float]:
@@ -312,8 +309,7 @@ def probability_weight(p: ArrayLike, gamma: float = 0.61) -> np.ndarray | float:
     p = _validate.finite_array("p", p)
     _validate.every((p > -1e-9) & (p < 1 + 1e-9), "p must be in [0, 1], got {}", p)
     clipped = np.clip(p, 0, 1)
-    result = _weight(clipped, 1 - clipped, gamma)
-    return float(result) if result.ndim == 0 else result
+    return float_or_array(_weight(clipped, 1 - clipped, gamma))
 
 
 def _weight(p: np.ndarray, rest: np.ndarray, gamma: float) -> np.ndarray:
@@ -379,5 +375,4 @@ def rank_dependent_utility(
     below = np.arange(1, n)
     weights = _weight((n - below) / n, below / n, gamma)
     u = utility(array, exponent)
-    result = u[..., 0] + (np.diff(u, axis=-1) * weights).sum(axis=-1)
-    return float(result) if result.ndim == 0 else result
+    return float_or_array(u[..., 0] + (np.diff(u, axis=-1) * weights).sum(axis=-1))

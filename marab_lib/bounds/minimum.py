@@ -77,17 +77,7 @@ def lemma_4_1_power(
     Assumes P(X <= a + e) >= A e for 0 < e <= 1/A. For eps > 1/A it is 0, as is the probability:
     the assumption at e = 1/A puts all of the law below a + 1/A.
 
-    Parameters
-    ----------
-    law, t, eps, A
-        As in `lemma_4_1`.
-
-    Examples
-    --------
-    >>> from marab_lib.arms import Uniform
-    >>> law = Uniform(0, 1)
-    >>> round(lemma_4_1_power(law, 2, .1), 6), lemma_4_1_power(law, 2, 3)
-    (0.81, 0.0)
+    The arguments are those of `lemma_4_1`.
     """
     t, x = _lemma_4_1_terms(law, t, eps, A)
     return float_or_array(_all_above(np.minimum(1, x), t))
@@ -122,8 +112,9 @@ def lemma_4_1(
     Examples
     --------
     >>> from marab_lib.arms import Uniform
-    >>> round(lemma_4_1(Uniform(0, 1), 2, .1), 6)
-    0.818731
+    >>> law = Uniform(0, 1)
+    >>> round(lemma_4_1(law, 2, .1), 6), round(lemma_4_1_power(law, 2, .1), 6)
+    (0.818731, 0.81)
     """
     t, x = _lemma_4_1_terms(law, t, eps, A)
     with np.errstate(over="ignore"):
@@ -159,16 +150,7 @@ def exponential_rate(law: RewardLaw) -> np.ndarray | float:
 def lemma_4_2_exact(arms: Problem | RewardLaw, t: ArrayLike, eps: ArrayLike) -> np.ndarray | float:
     """P(the minimum of t rewards of some arm is >= a_i + eps), exact for independent arms.
 
-    Parameters
-    ----------
-    arms, t, eps
-        As in `lemma_4_2`.
-
-    Examples
-    --------
-    >>> from marab_lib.arms import Uniform
-    >>> round(lemma_4_2_exact(Uniform([0, 0], 1), 1, .9), 6)
-    0.19
+    The arguments are those of `lemma_4_2`.
     """
     parts = laws(arms)
     t, eps = _validate.broadcast(t=steps("t", t), eps=positive("eps", eps))
@@ -193,16 +175,7 @@ def lemma_4_2_product(
 ) -> np.ndarray | float:
     """1 - (1 - (1 - A eps)**t)**K: first term of Lemma 4.2's chain. Needs independent arms.
 
-    Parameters
-    ----------
-    arms, t, eps, A
-        As in `lemma_4_2`.
-
-    Examples
-    --------
-    >>> from marab_lib.arms import Uniform
-    >>> round(lemma_4_2_product(Uniform([0, 0], 1), 1, .9), 6)
-    0.19
+    The arguments are those of `lemma_4_2`.
     """
     K, t, x = _lemma_4_2_terms(arms, t, eps, A)
     return float_or_array(_some(_all_above(np.minimum(1, x), t)[..., None], K))
@@ -213,16 +186,7 @@ def lemma_4_2_power(
 ) -> np.ndarray | float:
     """K (1 - A eps)**t: second term of Lemma 4.2's chain, a union bound. May exceed 1.
 
-    Parameters
-    ----------
-    arms, t, eps, A
-        As in `lemma_4_2`.
-
-    Examples
-    --------
-    >>> from marab_lib.arms import Uniform
-    >>> round(lemma_4_2_power(Uniform([0, 0], 1), 1, .9), 6)
-    0.2
+    The arguments are those of `lemma_4_2`.
     """
     K, t, x = _lemma_4_2_terms(arms, t, eps, A)
     return float_or_array(K * _all_above(np.minimum(1, x), t))
@@ -255,6 +219,12 @@ def lemma_4_2(
     >>> from marab_lib.arms import Uniform
     >>> round(lemma_4_2(Uniform([0] * 20, 1), 50, .1), 4)
     0.1348
+    >>> two = Uniform([0, 0], 1)
+    >>> chain = lemma_4_2_exact, lemma_4_2_product, lemma_4_2_power, lemma_4_2
+    >>> [round(term(two, 1, .9), 3) for term in chain]
+    [0.19, 0.19, 0.2, 0.813]
+    >>> round(event_complement(two, 10, 10.), 6)
+    0.000908
     """
     K, t, x = _lemma_4_2_terms(arms, t, eps, A)
     with np.errstate(over="ignore"):
@@ -272,16 +242,7 @@ def event_complement(
     E (eq. 8): for every arm and every u <= t, the minimum of u rewards exceeds a_i by at most
     eps / u.
 
-    Parameters
-    ----------
-    arms, t, eps, A
-        As in `lemma_4_2`.
-
-    Examples
-    --------
-    >>> from marab_lib.arms import Uniform
-    >>> round(event_complement(Uniform([0, 0], 1), 10, 10.), 6)
-    0.000908
+    The arguments are those of `lemma_4_2`.
     """
     K, t, x = _lemma_4_2_terms(arms, t, eps, A)
     return float_or_array(np.exp(np.minimum(0, np.log(t) + np.log(K) - x)))

@@ -136,8 +136,10 @@ def prop_4_3(
     --------
     >>> from marab_lib import Problem, arms
     >>> problem = Problem([arms.Uniform(.2, 1), arms.Uniform(0, 1)])
-    >>> round(prop_4_3(problem, 1000, .05), 3)
-    5.398
+    >>> round(prop_4_3(problem, 1000, .05), 3), round(prop_4_3_expectation(problem, 1000), 3)
+    (5.398, 8.201)
+    >>> round(constant_bound(problem), 6), round(constant_bound_probability(problem, .05), 4)
+    (0.5, 1.5979)
     """
     known = _known(problem, A)
     scale = known.n_worse / known.A * known.ratio
@@ -194,13 +196,6 @@ def prop_4_3_expectation(
     TypeError, ValueError
         If t is below `prop_4_3_least_t`, the rewards lie in no interval of length 1, or as in
         `prop_4_3`.
-
-    Examples
-    --------
-    >>> from marab_lib import Problem, arms
-    >>> problem = Problem([arms.Uniform(.2, 1), arms.Uniform(0, 1)])
-    >>> round(prop_4_3_expectation(problem, 1000), 3)
-    8.201
     """
     least = np.asarray(prop_4_3_least_t(problem, condition=condition, A=A))
     _check_expectation(problem)
@@ -222,17 +217,18 @@ def prop_4_4(
     (K - k)/A log(t K / delta) + (K - k) Delta_mu,max. Assumes what `prop_4_3` does, and
     Delta_mu,i <= Delta_a,i for every arm.
 
-    Parameters
-    ----------
-    problem, t, delta, A
-        As in `prop_4_3`.
+    The arguments are those of `prop_4_3`.
 
     Examples
     --------
     >>> from marab_lib import Problem, arms
     >>> problem = Problem([arms.Uniform(.2, 1), arms.Uniform(0, 1)])
-    >>> round(prop_4_4(problem, 1000, .05), 3)
-    10.697
+    >>> round(prop_4_4(problem, 1000, .05), 3), prop_4_4_least_t(problem)
+    (10.697, 1.0)
+    >>> round(prop_4_4_expectation(problem, 1000), 3), constant_bound_margins(problem)
+    (15.609, 1.0)
+    >>> round(auer_2002(problem, 1000), 2)
+    553.05
     """
     known = _known(problem, A, small_margins=True)
     return _in_probability(known.n_worse / known.A, steps("t", t), level("delta", delta), known)
@@ -241,16 +237,7 @@ def prop_4_4(
 def prop_4_4_least_t(problem: Problem, *, A: ArrayLike | None = None) -> np.ndarray | float:
     """Prop. 4.4 bounds the expectation for t > (K - k) / A.
 
-    Parameters
-    ----------
-    problem, A
-        As in `prop_4_4`.
-
-    Examples
-    --------
-    >>> from marab_lib import Problem, arms
-    >>> prop_4_4_least_t(Problem(arms.Uniform([.2, 0, 0], 1)))
-    2.0
+    The arguments are those of `prop_4_4`.
     """
     known = _known(problem, A, small_margins=True)
     return float_or_array(known.n_worse / known.A)
@@ -263,22 +250,13 @@ def prop_4_4_expectation(
 
     (K - k)/A (log(t**2 K A / (K - k)) + 1) + (K - k) Delta_mu,max.
 
-    Parameters
-    ----------
-    problem, t, A
-        As in `prop_4_4`.
+    The arguments are those of `prop_4_4`.
 
     Raises
     ------
     TypeError, ValueError
         If t <= (K - k)/A, the rewards lie in no interval of length 1, Delta_mu,i > Delta_a,i for an
         arm, or as in `prop_4_3`.
-
-    Examples
-    --------
-    >>> from marab_lib.problems import proof_of_concept
-    >>> round(prop_4_4_expectation(proof_of_concept(), 4000))
-    335
     """
     known = _known(problem, A, small_margins=True)
     _check_expectation(problem)
@@ -306,13 +284,6 @@ def auer_2002(problem: Problem, t: ArrayLike) -> np.ndarray | float:
     ----------
     Auer, Cesa-Bianchi and Fischer (2002), Finite-time analysis of the multiarmed bandit problem,
     Theorem 1.
-
-    Examples
-    --------
-    >>> from marab_lib import Problem, arms
-    >>> problem = Problem([arms.Uniform(.2, 1), arms.Uniform(0, 1)])
-    >>> round(auer_2002(problem, 1000), 2)
-    553.05
     """
     gaps = checked_problem(problem).mean_gaps
     _check_expectation(problem)
@@ -379,16 +350,7 @@ def constant_bound(problem: Problem, *, A: ArrayLike | None = None) -> np.ndarra
     It is (1/A) sum Delta_mu,i / Delta_a,i while A Delta_a,i <= 1; each arm costs at least one pull.
     Assumes what `prop_4_3` does.
 
-    Parameters
-    ----------
-    problem, A
-        As in `prop_4_3`.
-
-    Examples
-    --------
-    >>> from marab_lib import Problem, arms
-    >>> round(constant_bound(Problem([arms.Uniform(.2, 1), arms.Uniform(0, 1)])), 6)
-    0.5
+    The arguments are those of `prop_4_3`.
     """
     known = _known(problem, A)
     mass = np.minimum(1, known.minimum * known.A[..., None])
@@ -400,16 +362,7 @@ def constant_bound_margins(problem: Problem, *, A: ArrayLike | None = None) -> n
 
     It is (K - k)/A while Delta_mu,max <= 1/A. Assumes what `prop_4_4` does.
 
-    Parameters
-    ----------
-    problem, A
-        As in `prop_4_4`.
-
-    Examples
-    --------
-    >>> from marab_lib import Problem, arms
-    >>> constant_bound_margins(Problem([arms.Uniform(.2, 1), arms.Uniform(0, 1)]))
-    1.0
+    The arguments are those of `prop_4_4`.
     """
     known = _known(problem, A, small_margins=True)
     return float_or_array(np.maximum(1 / known.A[..., None], known.mean).sum(axis=-1))
@@ -422,17 +375,7 @@ def constant_bound_probability(
 
     sum_i Delta_mu,i (1 + log((K - k) / delta) / (A Delta_a,i)). Assumes what `prop_4_3` does.
 
-    Parameters
-    ----------
-    problem, delta, A
-        As in `prop_4_3`.
-
-    Examples
-    --------
-    >>> from marab_lib import Problem, arms
-    >>> problem = Problem([arms.Uniform(.2, 1), arms.Uniform(0, 1)])
-    >>> round(constant_bound_probability(problem, .05), 4)
-    1.5979
+    The arguments are those of `prop_4_3`.
     """
     known = _known(problem, A)
     delta, A = _validate.broadcast(delta=level("delta", delta), A=known.A)

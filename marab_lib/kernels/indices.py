@@ -8,6 +8,13 @@ from .jit import jit
 
 
 @jit()
+def kl_ucb_bound(t, c):
+    """log(t) + c log(log(t)), without the second term where it is negative."""
+    log_t = math.log(t)
+    return log_t + c * math.log(log_t) if c > 0.0 and log_t > 1.0 else log_t
+
+
+@jit()
 def bernoulli_entropy(p):
     """-p log p - (1 - p) log(1 - p), 0 at both ends."""
     if p <= 0.0 or p >= 1.0:

@@ -125,9 +125,7 @@ def move_boundary(boundary, values, n_ranked, x, rank, top):
     rank from pull to pull, so its sum is updated, not computed again.
     """
     at = int(boundary[0])
-    if (
-        0 < at < n_ranked and x < values[at]
-    ):  # x is among the `at` lowest, and pushed the highest of them out
+    if 0 < at < n_ranked and x < values[at]:  # it pushed the highest of the `at` lowest out
         boundary[1] += values[at] - x
     while at < rank:
         boundary[1] += top - values[at]

@@ -95,12 +95,6 @@ class Days:
         Temperature in degrees Celsius.
     dates : sequence, optional
         Name of each day. Default 0, 1, ...
-
-    Examples
-    --------
-    >>> days = Days.repeat(np.ones(48))
-    >>> len(days), days.today.shape
-    (1, (1, 48))
     """
 
     demand: Any
@@ -370,11 +364,6 @@ class Battery:
         Energy at midnight e_0 as a share of the capacity, in [reserve, 1].
     leak : float
         delta in [0, 1): share of the stored energy that is lost in each half-hour.
-
-    Examples
-    --------
-    >>> Battery().capacity, Battery(power=1).power
-    (2.0, 1.0)
     """
 
     capacity: float = 2.0
@@ -472,11 +461,6 @@ class Tariff:
         p_u >= 0 more for each MWh bought above the subscribed power. 0 is the paper's model.
     subscribed : float
         G >= 0 in MW. All are at most 1e15, and kept as floats.
-
-    Examples
-    --------
-    >>> Tariff(overrun=0).overrun
-    0.0
     """
 
     price: float = 1.0
@@ -876,13 +860,7 @@ class RewardTable:
         return pandas.DataFrame(self.rewards, index=names, columns=self.dates.astype(str))
 
     def summary(self, alpha: float = 0.1) -> pandas.DataFrame:
-        """Mean, CVaR at level alpha, minimum and standard deviation of each strategy's reward.
-
-        Raises
-        ------
-        ValueError
-            If alpha is not in (0, 1).
-        """
+        """Mean, CVaR at level alpha, minimum and standard deviation of each strategy's reward."""
         import pandas
 
         level = float(risk.exact_level(alpha))
@@ -901,12 +879,7 @@ class RewardTable:
         return {name: self.names[first_least(-columns[name])] for name in columns}
 
     def cheapest(self) -> np.ndarray:
-        """Number of the cheapest strategy of each day, the first of those equal but for rounding.
-
-        Returns
-        -------
-        ndarray of int, shape (days,)
-        """
+        """Number of each day's cheapest strategy, the first of those equal but for rounding."""
         return first_least(self.unit_cost)
 
 

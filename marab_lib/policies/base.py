@@ -15,7 +15,7 @@ from numba.core.dispatcher import Dispatcher
 
 from .. import _validate, risk
 from ..kernels.loop import ASCENDING, DESCENDING, HIGHEST, LOWEST, NO_FIRST_PULLS, RANDOM, SHUFFLED
-from .own import content, from_outside
+from .own import content
 
 if TYPE_CHECKING:
     from ..problems import Problem
@@ -215,8 +215,8 @@ class Policy:
             )
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
-        """What the index function gets as `params`."""
-        return ()
+        """What the index function gets as `params`: by default what is given without a keyword."""
+        return tuple(getattr(self, f.name) for f in fields(self) if not f.kw_only)
 
     def tail_sizes(self, horizon: int) -> np.ndarray:
         """Rewards in the lower tail of n = 0, ..., horizon that the loop keeps; empty for none."""
@@ -260,11 +260,10 @@ class Policy:
 
         A user's index function is part of it, with all that it refers to: an edit is noticed.
         """
-        function = self.index_function
-        own = content(function) if from_outside(function) else None
         kept = (self.keeps_history, self.keeps_tails)
-        options = self.kernel_options()
-        return type(self).__name__, self.title, self.alpha, self.share, options, kept, own
+        tails = (self.alpha, self.share)
+        function = content(self.index_function)
+        return type(self).__name__, self.title, tails, self.kernel_options(), kept, function
 
     def kernel_options(self) -> tuple[int, int, int, int]:
         """The shared options as the compiled loop takes them."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 
 from .. import _validate
-from ..kernels.indices import bernoulli_entropy, bernoulli_upper_bound, keep_to_choice
+from ..kernels.indices import bernoulli_entropy, bernoulli_upper_bound, keep_to_choice, kl_ucb_bound
 from ..kernels.jit import jit
 from ..kernels.random import next_beta, next_uniform
 from .base import Policy, choice, first_pulls, level, number
@@ -59,10 +58,7 @@ class UCB(Policy):
 
 @jit()
 def _kl_ucb(t, arms, state, params, memory, history):
-    c, log_t = params[0], math.log(t)
-    bound = log_t
-    if c > 0.0 and log_t > 1.0:
-        bound += c * math.log(log_t)
+    bound = kl_ucb_bound(t, params[0])
     last = state[0].last_arm
     if last >= 0:  # the entropy of a mean changes only when its arm is pulled
         memory[last] = bernoulli_entropy(arms[last].mean)
@@ -91,9 +87,6 @@ class KLUCB(Policy):
     title = "KL-UCB"
     support = (0.0, 1.0)
     index_function = staticmethod(_kl_ucb)
-
-    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
-        return (self.c,)
 
     def memory_size(self, n_arms: int, horizon: int) -> int:
         return n_arms
@@ -129,9 +122,6 @@ class EpsilonGreedy(Policy):
     eps: float = number(0.1, 0, 1)
     title = "eps-greedy"
     index_function = staticmethod(_epsilon_greedy)
-
-    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
-        return (self.eps,)
 
 
 @jit()
@@ -184,18 +174,11 @@ class MIN(Policy):
 
 @jit()
 def _marab(t, arms, state, params, memory, history):
-    C = params[0]
+    C, of_quantile = params[0], params[1] == 1.0
     bonus = C * math.sqrt(math.log(state[0].tail_t))
     for a in arms:
-        a.index = a.cvar - bonus * a.inv_sqrt_tail_n
-
-
-@jit()
-def _marab_quantile(t, arms, state, params, memory, history):
-    C = params[0]
-    bonus = C * math.sqrt(math.log(state[0].tail_t))
-    for a in arms:
-        a.index = a.tail_max - bonus * a.inv_sqrt_tail_n
+        estimate = a.tail_max if of_quantile else a.cvar
+        a.index = estimate - bonus * a.inv_sqrt_tail_n
 
 
 @dataclass(frozen=True)
@@ -227,16 +210,10 @@ class MaRaB(Policy):
     estimator: str = choice("cvar", "quantile")
     constant: str = choice(*_CONSTANTS)
     title = "MaRaB"
-
-    def identity(self) -> object:
-        return super().identity(), self.estimator
-
-    @property
-    def index_function(self) -> Callable:
-        return _marab if self.estimator == "cvar" else _marab_quantile
+    index_function = staticmethod(_marab)
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
-        return (_outside(self.C, self.constant),)
+        return (_outside(self.C, self.constant), float(self.estimator == "quantile"))
 
 
 @jit()

@@ -25,7 +25,7 @@ from ..kernels.dirichlet import (
     settle,
     take_reward,
 )
-from ..kernels.indices import keep_to_choice
+from ..kernels.indices import keep_to_choice, kl_ucb_bound
 from ..kernels.jit import jit
 from ..kernels.random import next_binomial_from, next_gamma, next_gamma_whole, next_normal
 from ..kernels.ranks import (
@@ -399,10 +399,7 @@ def _ra_ucb(t, arms, state, params, memory, history):
         if memory[k + last] > 0.0:
             mean = math.log(memory[k + last] / arms[last].n)
             memory[2 * k + last] = min(0.0, memory[last] + mean)
-    log_t = math.log(t)
-    bound = log_t
-    if c > 0.0 and log_t > 1.0:
-        bound += c * math.log(log_t)
+    bound = kl_ucb_bound(t, c)
     for i in range(k):
         n = arms[i].n
         if memory[k + i] == 0.0:  # all rewards at the upper end, or none yet
@@ -674,9 +671,6 @@ class MVTS(Policy):
     ranks_unpulled = True
     index_function = staticmethod(_mvts)
 
-    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
-        return (self.rho,)
-
 
 @jit()
 def _bernoulli_mvts(t, arms, state, params, memory, history):
@@ -716,9 +710,6 @@ class BernoulliMVTS(Policy):
 
     def check_problem(self, problem: Problem) -> None:
         _check_values(self, problem, (0.0, 1.0))
-
-    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
-        return (self.rho,)
 
 
 # --- explore first, or eliminate ----------------------------------------------------------

@@ -151,10 +151,6 @@ class Notebook:
 def read(path: Path) -> nbformat.NotebookNode:
     """The content of a notebook file.
 
-    Parameters
-    ----------
-    path : Path
-
     Raises
     ------
     ValueError
@@ -171,10 +167,6 @@ def read(path: Path) -> nbformat.NotebookNode:
 
 def load(path: Path) -> Notebook:
     """Read what a notebook says of itself.
-
-    Parameters
-    ----------
-    path : Path
 
     Raises
     ------
@@ -242,11 +234,6 @@ def find(folder: Path = FOLDER) -> list[Notebook]:
 
 def pick(text: str, notebooks: list[Notebook]) -> Notebook:
     """The one of some notebooks that a number, a name or a part of a name stands for.
-
-    Parameters
-    ----------
-    text : str
-    notebooks : list of Notebook
 
     Raises
     ------
