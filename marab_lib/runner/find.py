@@ -14,8 +14,6 @@ import papermill
 
 from ..paper import data
 
-__all__ = ["FOLDER", "Notebook", "Parameter", "find", "is_run", "load", "pick", "read"]
-
 FOLDER = data.project() / "notebooks"
 
 

@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     import xarray
 
 
-__all__ = [
-    "Outputs",
-    "read_table",
-]
-
-
 def read_table(path: str | os.PathLike) -> pandas.DataFrame:
     """Read a CSV table as the texts that stand in it.
 

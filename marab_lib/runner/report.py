@@ -34,10 +34,6 @@ from ..work.files import below, replace_folder_when_done
 from .find import FOLDER, Notebook, Parameter, find, read
 from .outputs import read_table
 
-__all__ = [
-    "build",
-]
-
 _NEEDED = ("sphinx", "myst_nb", "sphinx_book_theme", "sphinx-mathjax-offline")
 _MATHJAX = "tex-svg-full.js"
 _TITLE = "marab: risk-aware bandits, reproduced"

@@ -23,8 +23,6 @@ from papermill.exceptions import PapermillExecutionError, strip_color
 from ..work.files import below, replace_when_done
 from .find import Notebook, is_run
 
-__all__ = ["KERNEL", "CellError", "clean_environment", "execute", "places", "run"]
-
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 

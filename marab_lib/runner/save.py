@@ -13,8 +13,6 @@ from ..work.files import below, replace_when_done
 from .find import Notebook
 from .run import KERNEL, CellError, execute
 
-__all__ = ["save", "without_versions"]
-
 _LANGUAGE = {"name": "python"}
 
 

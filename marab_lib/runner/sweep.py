@@ -29,13 +29,6 @@ from .run import CellError
 if TYPE_CHECKING:
     import pandas
 
-
-__all__ = [
-    "Point",
-    "gather",
-    "points",
-]
-
 _MARK = "point.json"
 
 

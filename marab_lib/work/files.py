@@ -13,29 +13,9 @@ if TYPE_CHECKING:
     import xarray
 
 
-__all__ = [
-    "below",
-    "load_dataset",
-    "new_or_folder",
-    "replace_folder_when_done",
-    "replace_when_done",
-    "save_dataset",
-]
-
-
 @contextmanager
 def replace_when_done(path: str | os.PathLike) -> Iterator[Path]:
-    """Give a temporary path to write to; on success it takes the place of `path`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp()) / "numbers.csv"
-    >>> with replace_when_done(target) as part:
-    ...     _ = part.write_text("1,2")
-    >>> target.read_text()
-    '1,2'
-    """
+    """Give a temporary path to write to; on success it takes the place of `path`."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
@@ -55,15 +35,6 @@ def replace_folder_when_done(path: str | os.PathLike) -> Iterator[Path]:
     ------
     NotADirectoryError
         If `path` is a file, which stays as it is.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp()) / "site"
-    >>> with replace_folder_when_done(target) as part:
-    ...     _ = (part / "index.html").write_text("")
-    >>> [path.name for path in target.iterdir()]
-    ['index.html']
     """
     path = Path(path).resolve()  # what a link leads to is replaced, not the link
     if path.exists() and not path.is_dir():
@@ -99,12 +70,6 @@ def new_or_folder(name: str, given: str | os.PathLike) -> Path:
     ------
     ValueError
         Naming the argument, if the path is empty, or a file or below one.
-
-    Examples
-    --------
-    >>> new_or_folder("store", "")
-    Traceback (most recent call last):
-    ValueError: store must be a new or existing folder, got ''
     """
     wanted = f"{name} must be a new or existing folder, got {str(given)!r}"
     if not os.fspath(given):
@@ -123,11 +88,6 @@ def below(folder: str | os.PathLike, *names: str) -> Path:
     ------
     ValueError
         Naming the link, if there is one.
-
-    Examples
-    --------
-    >>> below("out", "numbers", "06_table.csv") == Path("out", "numbers", "06_table.csv").absolute()
-    True
     """
     path = Path(folder).resolve()  # this one may be a link: its user has named it
     for name in names:
