@@ -920,11 +920,9 @@ def reward_table(
         raise TypeError(
             f"plans must be a mapping of names to strategies, got {_validate.shown(plans)}"
         )
-    for plan in plans.values():
+    for name, plan in plans.items():
         if not (callable(plan) or hasattr(plan, "plan")):
-            raise TypeError(
-                f"plans must be a mapping of names to strategies, got {_validate.shown(plan)} in it"
-            )
+            raise TypeError(f"plans[{name!r}] must be a strategy, got {_validate.shown(plan)}")
     costs = [operate(plan, days, battery).unit_cost(tariff) for plan in plans.values()]
     if not costs:
         raise ValueError("plans must hold at least one strategy, got none")
