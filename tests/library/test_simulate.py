@@ -326,65 +326,42 @@ def call(**changes):
     return simulate(**arguments)
 
 
+TWO_SIZES = [problems.proof_of_concept(), problems.proof_of_concept(n_arms=3)]
+
+
 @pytest.mark.parametrize(
-    ("changes", "error", "message"),
+    ("argument", "value", "message"),
     [
-        ({"horizon": 19}, ValueError, r"horizon must be a whole number in \[20, \d+\], got 19"),
-        ({"horizon": 0}, ValueError, "horizon must be a whole number in"),
-        ({"horizon": 100.0}, TypeError, "horizon must be a whole number in .* got 100.0"),
-        ({"horizon": True}, ValueError, "horizon must be a whole number in .* got True"),
-        ({"runs": 0}, ValueError, "runs must be a whole number in .* got 0"),
-        ({"seed": -1}, ValueError, "seed must be a whole number >= 0, got -1"),
-        ({"seed": None}, TypeError, "seed must be a whole number >= 0, got None"),
-        ({"threads": 0}, ValueError, "threads must be a whole number >= 1, got 0"),
-        (
-            {"record": "regrets"},
-            ValueError,
-            "record must be one of 'rewards', 'arms', 'pulls', got 'regrets'",
-        ),
-        (
-            {"checkpoints": 0},
-            ValueError,
-            r"checkpoints must be a whole number in \[1, 100\], got 0",
-        ),
-        ({"checkpoints": [101]}, ValueError, "checkpoints must be a whole number in"),
-        ({"checkpoints": []}, ValueError, "checkpoints must hold at least one step"),
-        ({"problems": []}, ValueError, "problems must hold at least one, got an empty"),
-        ({"policies": []}, ValueError, "policies must hold at least one, got an empty"),
-        (
-            {"problems": [3]},
-            TypeError,
-            "problems must be marab_lib.problems.Problem objects, got 3",
-        ),
-        ({"record": 5}, TypeError, "record must be names among .*, got 5"),
-        ({"client": 5}, TypeError, "client must be a distributed.Client, got 5"),
-        ({"store": 5}, TypeError, "store must be a path, got 5"),
-        ({"problems": None}, TypeError, "problems must be .*Problem objects, got None"),
-        (
-            {"policies": policies.UCB},
-            TypeError,
-            r"^policies must be Policy objects such as policies.UCB\(\), got the class UCB: did "
-            r"you mean UCB\(\)\?$",
-        ),
-        ({"policies": [policies.MIN(), policies.UCB]}, TypeError, "got the class UCB: did you"),
-        ({"policies": ["UCB"]}, TypeError, "policies must be Policy objects .* got 'UCB'"),
-        ({"policies": int}, TypeError, "policies must be Policy objects .* got <class 'int'>"),
-        (
-            {"policies": [policies.MIN()] * 2},
-            ValueError,
-            "distinct names, got 'MIN' more than once",
-        ),
-        ({"progress": "yes"}, TypeError, "progress must be True, False or a function, got 'yes'"),
-        (
-            {"problems": [problems.proof_of_concept(), problems.proof_of_concept(n_arms=3)]},
-            ValueError,
-            r"problems must all have the same number of arms, got \[3, 20\]",
-        ),
+        ("horizon", 19, r"in \[20, \d+\], got 19"),
+        ("horizon", 100.0, "whole number in .* got 100.0"),
+        ("horizon", True, "whole number in .* got True"),
+        ("runs", 0, "whole number in .* got 0"),
+        ("seed", -1, ">= 0, got -1"),
+        ("seed", None, ">= 0, got None"),
+        ("threads", 0, ">= 1, got 0"),
+        ("record", "regrets", "one of 'rewards', 'arms', 'pulls', got 'regrets'"),
+        ("record", 5, "names among .*, got 5"),
+        ("checkpoints", 0, r"in \[1, 100\], got 0"),
+        ("checkpoints", [101], "whole number in"),
+        ("checkpoints", [], "at least one step"),
+        ("client", 5, "a distributed.Client, got 5"),
+        ("store", 5, "a path, got 5"),
+        ("progress", "yes", "True, False or a function, got 'yes'"),
+        ("problems", [], "at least one, got an empty"),
+        ("problems", [3], "marab_lib.problems.Problem objects, got 3"),
+        ("problems", None, "Problem objects, got None"),
+        ("problems", TWO_SIZES, r"the same number of arms, got \[3, 20\]"),
+        ("policies", [], "at least one, got an empty"),
+        ("policies", policies.UCB, r"got the class UCB: did you mean UCB\(\)\?$"),
+        ("policies", [policies.MIN(), policies.UCB], "got the class UCB: did you"),
+        ("policies", ["UCB"], "Policy objects .* got 'UCB'"),
+        ("policies", int, "Policy objects .* got <class 'int'>"),
+        ("policies", [policies.MIN()] * 2, "distinct names, got 'MIN' more than once"),
     ],
 )
-def test_bad_input_is_named(changes, error, message):
-    with pytest.raises(error, match=message):
-        call(**changes)
+def test_bad_input_is_named(argument, value, message):
+    with pytest.raises((TypeError, ValueError), match=f"^{argument} must .*{message}"):
+        call(**{argument: value})
 
 
 def test_a_record_that_does_not_fit_says_its_size(monkeypatch):
