@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,11 +13,10 @@ import numpy as np
 import psutil
 import pytest
 import xarray as xr
+from cases import run_python
 
 from marab_lib import arms, policies, problems, simulate
-from marab_lib import simulate as simulate_function
 from marab_lib.comparison import everyone
-from marab_lib.kernels.loop import compiled_loop
 from marab_lib.simulation import arguments, tasks
 from marab_lib.simulation.chunks import by_chunks
 
@@ -239,6 +235,7 @@ def test_netcdf_keeps_everything(reference, tmp_path):
     save_dataset(reference, tmp_path / "result.nc")
     back = load_dataset(tmp_path / "result.nc")
     xr.testing.assert_identical(back, reference)
+    assert {n: v.dtype for n, v in back.items()} == {n: v.dtype for n, v in reference.items()}
     for name in reference.variables:
         assert back[name].dtype.kind == reference[name].dtype.kind or name == "policy"
     assert [p.name for p in tmp_path.iterdir()] == ["result.nc"]
@@ -442,16 +439,6 @@ def test_parts_take_one_problem_and_one_seed():
 # --- start-up ---------------------------------------------------------------------------------
 
 
-def run_python(code, **environment):
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **environment},
-    )
-
-
 def test_import_compiles_nothing():
     code = (
         "import marab_lib\n"
@@ -464,7 +451,7 @@ def test_import_compiles_nothing():
         "assert len(found) > 20, found\n"
         "assert not any(f.signatures for f in found)\n"
     )
-    done = run_python(code)
+    done = run_python("-c", code)
     assert done.returncode == 0, done.stderr
 
 
@@ -472,7 +459,7 @@ def test_import_leaves_slow_packages_out():
     """Each of them takes a good part of the second that an import may take."""
     slow = ["scipy.stats", "scipy.signal", "scipy.optimize", "xarray", "pandas", "matplotlib"]
     code = f"import sys, marab_lib; assert not set({slow}) & set(sys.modules)"
-    done = run_python(code)
+    done = run_python("-c", code)
     assert done.returncode == 0, done.stderr
 
 
@@ -492,7 +479,7 @@ def test_works_where_nothing_can_be_written(tmp_path):
         "r = simulate(problems.proof_of_concept(), policies.MIN(), 50, 1, 0)\n"
         "assert int(r.pulls.sum()) == 50\n"
     )
-    done = run_python(code)
+    done = run_python("-c", code)
     assert done.returncode == 0, done.stderr
 
 
@@ -506,8 +493,3 @@ def test_cache_folder_renews_when_the_source_changes(monkeypatch, tmp_path):
     before = jit.cache_folder()
     (tmp_path / jit._COMPILED_FILES[0]).write_text("changed")
     assert before != jit.cache_folder()
-
-
-def test_public_function_is_the_module_attribute():
-    assert simulate_function is simulate
-    assert callable(compiled_loop())

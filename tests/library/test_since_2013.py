@@ -10,7 +10,7 @@ import mpmath
 import naive
 import numpy as np
 import pytest
-from cases import indices, mixed_problem
+from cases import agrees_with_its_twin, indices
 from scipy import stats
 
 from marab_lib import arms, policies, problems, simulate
@@ -74,19 +74,7 @@ TWINS = [
 @pytest.mark.parametrize("kind", ["uniform", "artificial", "mixed", "multinomial"])
 @pytest.mark.parametrize(("policy", "twin", "options"), TWINS, ids=lambda x: getattr(x, "name", ""))
 def test_policy_agrees_with_its_twin_pull_by_pull(kind, policy, twin, options):
-    horizon = 300
-    problem = {
-        "uniform": lambda: problems.Problem(
-            arms.Uniform(np.linspace(0, 0.3, 4), np.linspace(0.9, 0.7, 4))
-        ),
-        "artificial": lambda: problems.Problem(problems.artificial(1, 3, n_arms=4)[0].arms),
-        "mixed": mixed_problem,
-        "multinomial": lambda: problems.Problem(problems.multinomial(1, 4)[0].arms),
-    }[kind]()
-    result = simulate(problem, policy, horizon, 1, SEED, record=("arms", "rewards"), threads=1)
-    expected = twin(problem, SEED, 0, horizon, **options).play()
-    assert result.arms[0, 0, 0].values.tolist() == expected.played
-    np.testing.assert_allclose(result.rewards[0, 0, 0], expected.gains, rtol=0, atol=1e-13)
+    agrees_with_its_twin(kind, policy, twin, options, n_arms=4, runs=1, seed=SEED)
 
 
 def test_successive_elimination_drops_arms_as_its_twin_does():
