@@ -1,12 +1,16 @@
-"""What several tests take: a problem of all kinds of arms, and the indices of given rewards."""
+"""What several tests take: problems, indices of given rewards, twins, a Python of its own."""
 
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
+import pytest
 
-from marab_lib import arms, problems
+from marab_lib import arms, problems, simulate
 from marab_lib.kernels.records import ARM, STATE
 from marab_lib.risk import tail_sizes
 
@@ -56,3 +60,41 @@ def indices(policy, t, rewards, horizon=100, memory=None, **state_fields):
     params = np.array(policy.parameters(n_arms, horizon), dtype=float)
     policy.index_function(t, records, state, params, memory, EMPTY)
     return records["index"].tolist()
+
+
+def agrees_with_its_twin(kind, policy, twin, options, n_arms, runs, seed, horizon=300):
+    """Compare a policy pull by pull with its twin of `naive`, on a problem of the given kind."""
+    wide = arms.Uniform(np.linspace(0, 0.3, n_arms), np.linspace(0.9, 0.7, n_arms))
+    problem = {
+        "uniform": lambda: problems.Problem(wide),
+        "artificial": lambda: problems.Problem(problems.artificial(1, 3, n_arms=n_arms)[0].arms),
+        "mixed": mixed_problem,
+        "multinomial": lambda: problems.Problem(problems.multinomial(1, 4)[0].arms),
+    }[kind]()
+    result = simulate(problem, policy, horizon, runs, seed, record=("arms", "rewards"), threads=1)
+    for run in range(runs):
+        expected = twin(problem, seed, run, horizon, **options).play()
+        assert result.arms[0, 0, run].values.tolist() == expected.played
+        np.testing.assert_allclose(result.rewards[0, 0, run], expected.gains, rtol=0, atol=1e-13)
+        counts = np.bincount(expected.played, minlength=problem.n_arms)
+        assert result.pulls[0, 0, run].values.tolist() == counts.tolist()
+        assert result.theoretical_regret[0, 0, run, -1] == pytest.approx(
+            counts @ (problem.means.max() - problem.means), abs=1e-10
+        )
+        assert result.empirical_regret[0, 0, run, -1] == pytest.approx(
+            horizon * problem.means.max() - math.fsum(expected.gains), abs=1e-10
+        )
+
+
+def run_python(*arguments, cwd=None, without=(), **environment):
+    """A Python of its own, with these variables and without some of ours."""
+    kept = {name: value for name, value in os.environ.items() if name not in without}
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env=kept | environment,
+        timeout=300,
+    )

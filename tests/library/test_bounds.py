@@ -483,6 +483,7 @@ def test_coverage_is_a_sum_over_counts():
 ONE = arms.Uniform(0, 1)
 NOT_ALIGNED = Problem(arms.Uniform([0.2, 0.0], [0.6, 1.0]))
 EQUAL_MINIMA = Problem(arms.Uniform([0.0, 0.0], [0.6, 1.0]))
+TWO_BEST = Problem(arms.Uniform([0, 0], [1, 1]))
 EQUAL_MEANS = Problem(arms.Uniform([0.2, 0.0], [0.8, 1.0]))
 TWICE_THE_MARGIN = Problem(arms.Uniform([0.1, 0.0], [0.9, 0.6]))
 WIDE = Problem(arms.Uniform([0.5, 0], [1.1, 1.5]))
@@ -536,6 +537,9 @@ FLAT = Problem([arms.Beta(2, 1), arms.Beta(2, 2)])
         (lambda: bounds.shared_minimum_share(0, 1), "density_1 must be > 0"),
         (lambda: bounds.stopping_probabilities(STUCK, "none"), "ties must be one of"),
         (lambda: bounds.limit_regret(STUCK), "linear_asymptote"),
+        (lambda: bounds.limit_regret(TWO_BEST), "arm of lower mean"),
+        (lambda: bounds.linear_asymptote(EQUAL_MINIMA), "one mean for all arms"),
+        (lambda: bounds.marab_stuck_probability(TWO_BEST, 0.5), "single arm of best CVaR"),
         (lambda: bounds.marab_stuck_probability(STUCK, 1.5), r"alpha must be a number in \(0, 1\)"),
         (lambda: bounds.marab_stuck_probability(STUCK, 0.5, 3), r"rewards must be .* \[1, 2\]"),
     ],
@@ -543,16 +547,6 @@ FLAT = Problem([arms.Beta(2, 1), arms.Beta(2, 2)])
 def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_problems_that_break_an_assumption_are_refused():
-    same = Problem([arms.Uniform(0, 1), arms.Uniform(0, 0.5)])
-    with pytest.raises(ValueError, match="one mean for all arms"):
-        bounds.linear_asymptote(same)
-    with pytest.raises(ValueError, match="arm of lower mean"):
-        bounds.limit_regret(Problem(arms.Uniform([0, 0], [1, 1])))
-    with pytest.raises(ValueError, match="single arm of best CVaR"):
-        bounds.marab_stuck_probability(Problem(arms.Uniform([0, 0], [1, 1])), 0.5)
 
 
 def test_random_aligned_problems_meet_the_assumptions():

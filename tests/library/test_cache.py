@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
+from cases import run_python
 from numba.core import config
 
 from marab_lib.kernels import jit
@@ -146,14 +145,7 @@ def test_without_a_home_another_place_is_used(shared, monkeypatch):
 
 def python(*arguments: object, **environment: str) -> str:
     """What a script prints; its warnings are errors."""
-    kept = {k: v for k, v in os.environ.items() if k != "HOME"}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env=kept | environment,
-        timeout=300,
-    )
+    done = run_python("-W", "error", *arguments, without=("HOME",), **environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -232,11 +224,6 @@ def test_other_code_keeps_numbas_own_cache(tmp_path):
 
 
 def test_uncompiled_it_says_what_to_unset():
-    done = subprocess.run(
-        [sys.executable, "-c", "import marab_lib"],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-    )
+    done = run_python("-c", "import marab_lib", NUMBA_DISABLE_JIT="1")
     assert done.returncode == 1
     assert "unset NUMBA_DISABLE_JIT" in done.stderr.splitlines()[-1]

@@ -7,10 +7,10 @@ import math
 import naive
 import numpy as np
 import pytest
-from cases import mixed_problem
+from cases import agrees_with_its_twin, mixed_problem
 from scipy import special, stats
 
-from marab_lib import arms, policies, problems, risk, simulate
+from marab_lib import arms, policies, risk
 from marab_lib.kernels.indices import bernoulli_entropy, bernoulli_upper_bound
 from marab_lib.kernels.random import (
     _next_log_gamma,
@@ -104,27 +104,7 @@ TWINS = [
 @pytest.mark.parametrize("kind", ["uniform", "artificial", "mixed"])
 @pytest.mark.parametrize(("policy", "twin", "options"), TWINS, ids=lambda x: getattr(x, "name", ""))
 def test_policy_agrees_with_its_twin_pull_by_pull(kind, policy, twin, options):
-    horizon = 300
-    problem = {
-        "uniform": lambda: problems.Problem(
-            arms.Uniform(np.linspace(0, 0.3, 6), np.linspace(0.9, 0.7, 6))
-        ),
-        "artificial": lambda: problems.Problem(problems.artificial(1, 3, n_arms=6)[0].arms),
-        "mixed": mixed_problem,
-    }[kind]()
-    result = simulate(problem, policy, horizon, 2, SEED, record=("arms", "rewards"), threads=1)
-    for run in range(2):
-        expected = twin(problem, SEED, run, horizon, **options).play()
-        assert result.arms[0, 0, run].values.tolist() == expected.played
-        np.testing.assert_allclose(result.rewards[0, 0, run], expected.gains, rtol=0, atol=1e-13)
-        counts = np.bincount(expected.played, minlength=problem.n_arms)
-        assert result.pulls[0, 0, run].values.tolist() == counts.tolist()
-        assert result.theoretical_regret[0, 0, run, -1] == pytest.approx(
-            counts @ (problem.means.max() - problem.means), abs=1e-10
-        )
-        assert result.empirical_regret[0, 0, run, -1] == pytest.approx(
-            horizon * problem.means.max() - math.fsum(expected.gains), abs=1e-10
-        )
+    agrees_with_its_twin(kind, policy, twin, options, n_arms=6, runs=2, seed=SEED)
 
 
 @pytest.mark.parametrize("share", ["ceil", "floor", "round"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 
 import numba
@@ -17,40 +18,61 @@ from marab_lib.simulation import run
 EMPTY = np.zeros((0, 0))
 
 
-def test_ucb_by_hand():
-    # .5 + .5 sqrt(log 6 / 4) = .5 + .5 * .669284, .4 + .5 sqrt(log 6 / 1) = .4 + .5 * 1.338566
-    got = indices(policies.UCB(0.5), 6, [[0.2, 0.8, 0.4, 0.6], [0.4]])
-    assert got == pytest.approx([0.834642, 1.069283], abs=1e-6)
+FOUR, THREE = [[0.2, 0.8, 0.4, 0.6], [0.4]], [[0.9, 0.1, 0.3], [0.6]]
+FIVE, TWO = [[0.1, 0.2, 0.3, 0.4, 0.5], [0.6]], [[0.2, 0.6], [0.5]]
+# 1 to 100, of which ceil(.07 * 100) is 7, not 8: a tail of mean 4, not 4.5.
+HUNDRED = [[float(x) for x in range(1, 101)], [0.0]]
+# rho = 1, T = 100: log(1/delta) = 2 log 100 = 9.210340, width 6 sqrt(9.21034 / 2) = 12.875796.
+# Arm 0: var .04, mean .4, n = 2: MV = -.36, bonus 9.104562. Arm 1: var 0, mean .5, n = 1.
+WIDE, NARROW = 12.87579616, 9.10456278
 
 
-def test_ucb_bonus_is_nothing_at_the_first_pull():
-    assert indices(policies.UCB(5.0), 1, [[0.3], [0.4]]) == pytest.approx([0.3, 0.4])
-
-
-def test_constant_inside_the_root_by_hand():
-    # sqrt(.25 log 6 / 4) = .334642 and sqrt(.25 log 6) = .669284: as C = .5 outside.
-    got = indices(policies.UCB(0.25, constant="inside"), 6, [[0.2, 0.8, 0.4, 0.6], [0.4]])
-    assert got == pytest.approx([0.834642, 1.069283], abs=1e-6)
-    # MaRaB's case below with C = .01: as .1 outside.
-    got = indices(policies.MaRaB(0.5, 0.01, constant="inside"), 7, [[0.9, 0.1, 0.3], [0.6]])
-    assert got == pytest.approx([0.2 - 0.0832555, 0.6 - 0.1177410], abs=1e-6)
+@pytest.mark.parametrize(
+    ("policy", "t", "rewards", "expected"),
+    [
+        # .5 + .5 sqrt(log 6 / 4) = .5 + .5 * .669284, .4 + .5 sqrt(log 6 / 1) = .4 + .5 * 1.338566
+        (policies.UCB(0.5), 6, FOUR, [0.83464155, 1.06928310]),
+        (policies.UCB(5.0), 1, [[0.3], [0.4]], [0.3, 0.4]),  # no bonus at the first pull
+        # sqrt(.25 log 6 / 4) = .334642 and sqrt(.25 log 6) = .669284: as C = .5 outside.
+        (policies.UCB(0.25, constant="inside"), 6, FOUR, [0.83464155, 1.06928310]),
+        # alpha = .5, t = 7: ceil(3.5) = 4. Arm 0: n = 3, tail of 2: (.1 + .3) / 2 = .2, log 4 / 2.
+        # Arm 1: n = 1, tail of 1: .6, log 4 / 1. C = .1: .1 sqrt(.693147) and .1 sqrt(1.386294).
+        (policies.MaRaB(0.5, 0.1), 7, THREE, [0.2 - 0.08325546, 0.6 - 0.11774100]),
+        (
+            policies.MaRaB(0.5, 0.01, constant="inside"),
+            7,
+            THREE,
+            [0.2 - 0.08325546, 0.6 - 0.11774100],
+        ),
+        (policies.MaRaB(0.07, 0.0), 100, HUNDRED, [4.0, 0.0]),
+        (policies.MaRaB(0.45, 0.0), 6, FIVE, [0.2, 0.6]),  # .45 * 5 = 2.25: tails of 3, 2 and 2
+        (policies.MaRaB(0.45, 0.0, share="floor"), 6, FIVE, [0.15, 0.6]),
+        (policies.MaRaB(0.45, 0.0, share="round"), 6, FIVE, [0.15, 0.6]),
+        (policies.MaRaB(0.45, 0.0, estimator="quantile"), 6, FIVE, [0.3, 0.6]),
+        (policies.MVLCB(1.0), 6, TWO, [0.36 + NARROW, 0.5 + WIDE]),
+        (policies.MVLCB(1.0, bonus="pessimistic"), 6, TWO, [0.36 - NARROW, 0.5 - WIDE]),
+        (policies.MVLCB(1.0, bonus="printed"), 6, TWO, [-0.36 - NARROW, -0.5 - WIDE]),
+        # rho = 0, delta = .5: 5 sqrt(log 2 / 2) = 2.943525
+        (policies.MVLCB(0.0, 0.5), 6, [[0.5], [0.5]], [2.94352506] * 2),
+        # n = 2, mean .4, var .04, log 6 = 1.791759: sqrt(2 * .04 * 1.791759 / 2), 3 * 1.791759 / 2;
+        # n = 1, var 0: 3 * 1.791759.
+        (policies.UCBV(), 6, TWO, [0.4 + 0.26771324 + 2.68763920, 0.5 + 5.37527841]),
+        # T / K = 50: .4 + sqrt(log(50 / 2) / 2) and .5 + sqrt(log 50)
+        (policies.MOSS(), 6, TWO, [0.4 + 1.26863624, 0.5 + 1.97788347]),
+        # alpha = .5, n = 3: share 1.5, CVaR (.1 + .5 * .3) / 1.5 = 1/6; bonus 2 sqrt(log 7 / 3)
+        (policies.UUCB(0.5), 7, THREE, [1 / 6 + 1.61075972, 0.6 + 2.78991767]),
+        # The logarithms are 2 log 7 + .5 log 3 = 4.441126, the bonuses
+        # sqrt(11 * 4.441126 / 1.5) = 5.706861 and sqrt(11 * 4.441126 / .5) = 9.884573.
+        (policies.MaRaBOUT(0.5), 7, THREE, [1 / 6 + 5.70686083, 0.6 + 9.88457292]),
+    ],
+    ids=lambda x: getattr(x, "name", ""),
+)
+def test_index_by_hand(policy, t, rewards, expected):
+    assert indices(policy, t, rewards) == pytest.approx(expected, abs=1e-7)
 
 
 def test_min_by_hand():
     assert indices(policies.MIN(), 6, [[0.2, 0.8], [0.4, 0.3]]) == [0.2, 0.3]
-
-
-def test_marab_by_hand():
-    # alpha = .5, t = 7: ceil(3.5) = 4. Arm 0: n = 3, tail of 2: (.1 + .3) / 2 = .2, log 4 / 2.
-    # Arm 1: n = 1, tail of 1: .6, log 4 / 1. C = .1: .1 sqrt(.693147) and .1 sqrt(1.386294).
-    got = indices(policies.MaRaB(0.5, 0.1), 7, [[0.9, 0.1, 0.3], [0.6]])
-    assert got == pytest.approx([0.2 - 0.0832555, 0.6 - 0.1177410], abs=1e-6)
-
-
-def test_marab_takes_exact_ceilings():
-    # ceil(.07 * 100) is 7, not 8: the tail of 100 rewards 1..100 has mean 4, not 4.5.
-    rewards = [[float(x) for x in range(1, 101)], [0.0]]
-    assert indices(policies.MaRaB(0.07, 0.0), 100, rewards)[0] == pytest.approx(4.0)
 
 
 def test_marab_first_phase_is_min_and_knows_no_c():
@@ -60,40 +82,6 @@ def test_marab_first_phase_is_min_and_knows_no_c():
     # One pull later ceil(t alpha) = 2 and C counts.
     assert indices(policies.MaRaB(0.1, 1.0), 11, [[0.3, 0.2], [0.4]])[0] == pytest.approx(
         0.2 - math.sqrt(math.log(2)), abs=1e-12
-    )
-
-
-def test_marab_other_readings_by_hand():
-    rewards = [[0.1, 0.2, 0.3, 0.4, 0.5], [0.6]]
-    by_share = {"ceil": 0.2, "floor": 0.15, "round": 0.15}  # tails of 3, 2 and 2 (.45 * 5 = 2.25)
-    for share, expected in by_share.items():
-        assert indices(policies.MaRaB(0.45, 0.0, share=share), 6, rewards)[0] == pytest.approx(
-            expected
-        )
-    got = indices(policies.MaRaB(0.45, 0.0, estimator="quantile"), 6, rewards)
-    assert got == pytest.approx([0.3, 0.6])
-
-
-def test_mv_lcb_by_hand():
-    # rho = 1, T = 100: log(1/delta) = 2 log 100 = 9.210340, width 6 sqrt(9.21034 / 2) = 12.875796.
-    # Arm 0: var .04, mean .4, n = 2: MV = -.36, bonus 9.104562. Arm 1: var 0, mean .5, n = 1.
-    rewards = [[0.2, 0.6], [0.5]]
-    wide, narrow = 12.875796, 9.104562
-    assert indices(policies.MVLCB(1.0), 6, rewards) == pytest.approx(
-        [0.36 + narrow, 0.5 + wide], abs=1e-5
-    )
-    assert indices(policies.MVLCB(1.0, bonus="pessimistic"), 6, rewards) == pytest.approx(
-        [0.36 - narrow, 0.5 - wide], abs=1e-5
-    )
-    assert indices(policies.MVLCB(1.0, bonus="printed"), 6, rewards) == pytest.approx(
-        [-0.36 - narrow, -0.5 - wide], abs=1e-5
-    )
-
-
-def test_mv_lcb_takes_a_given_delta():
-    # rho = 0, delta = .5: 5 sqrt(log 2 / 2) = 2.943525
-    assert indices(policies.MVLCB(0.0, 0.5), 6, [[0.5], [0.5]])[0] == pytest.approx(
-        2.943525, abs=1e-6
     )
 
 
@@ -233,6 +221,8 @@ def test_names_tell_policies_apart():
     assert policies.MaRaB(Fraction(1, 3)).name == "MaRaB(alpha=1/3, C=1e-06)"
     assert policies.MVLCB(2, bonus="printed").name == "MV-LCB(rho=2, bonus=printed)"
     assert policies.ThompsonSampling().name == "Thompson"
+    assert policies.BCVTS(0.1, upper=2.0).name == "B-CVTS(alpha=0.1, upper=2)"
+    assert policies.NPTS().name == "NPTS"
 
 
 # --- a user's own policy ----------------------------------------------------------------------
@@ -404,44 +394,62 @@ def test_an_index_that_is_no_number_does_not_win(ties):
 # --- bad input --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("alpha", [0, 1, -0.1, 1.5, math.nan, "x", None, True])
-def test_alpha_outside_its_interval(alpha):
-    with pytest.raises(ValueError, match=r"alpha must be a number in \(0, 1\), got"):
-        policies.MaRaB(alpha)
+OF_A_LEVEL = [
+    getattr(policies, name)
+    for name in policies.__all__
+    if getattr(getattr(policies, name), "alpha", None) is not None
+]
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make", "given"),
     [
-        (lambda: policies.UCB(-1), r"C must be a number in \[0, inf\), got -1"),
-        (lambda: policies.UCB(math.nan), r"C must be a number in \[0, inf\), got nan"),
-        (lambda: policies.MaRaB(0.1, -1), r"C must be a number in \[0, inf\), got -1"),
-        (lambda: policies.KLUCB(-1), r"c must be a number in \[0, inf\), got -1"),
-        (lambda: policies.MVLCB(-2), r"rho must be a number in \[0, inf\), got -2"),
-        (lambda: policies.MVLCB(1, 0), r"delta must be a number in \(0, 1\), got 0"),
-        (lambda: policies.MVLCB(1, 1.0), r"delta must be a number in \(0, 1\), got 1.0"),
-        (lambda: policies.MVLCB(1, bonus="x"), "bonus must be one of 'optimistic'"),
-        (lambda: policies.EpsilonGreedy(1.1), r"eps must be a number in \[0, 1\], got 1.1"),
-        (lambda: policies.ExpExp(1, 0), r"tau must be a number in \[1, inf\), got 0"),
-        (lambda: policies.UCB(time="soon"), "time must be one of 'next', 'done', got 'soon'"),
-        (lambda: policies.UCB(ties="both"), "ties must be one of 'lowest'"),
-        (lambda: policies.UCB(first_pulls="x"), "first_pulls must be one of 'ascending'"),
-        (lambda: policies.UCB(rounds=0), r"rounds must be a whole number in \[1, 2147483647\]"),
-        (lambda: policies.UCB(constant="x"), "constant must be one of 'outside', 'inside'"),
-        (lambda: policies.MaRaB(constant="x"), "constant must be one of 'outside', 'inside'"),
-        (lambda: policies.ExpExp(exploit="x"), "exploit must be one of 'fixed', 'updated'"),
-        (lambda: policies.MaRaB(share="up"), "share must be one of 'ceil'"),
-        (lambda: policies.MaRaB(estimator="x"), "estimator must be one of 'cvar'"),
+        (policies.UCB, {"C": -1}),
+        (policies.UCB, {"C": math.nan}),
+        (policies.UCB, {"C": "much"}),
+        (policies.UCB, {"time": "soon"}),
+        (policies.UCB, {"ties": "both"}),
+        (policies.UCB, {"first_pulls": "x"}),
+        (policies.UCB, {"rounds": 0}),
+        (policies.UCB, {"constant": "x"}),
+        (policies.MaRaB, {"C": -1}),
+        (policies.MaRaB, {"constant": "x"}),
+        (policies.MaRaB, {"share": "up"}),
+        (policies.MaRaB, {"estimator": "x"}),
+        (policies.KLUCB, {"c": -1}),
+        (policies.MVLCB, {"rho": -2}),
+        (policies.MVLCB, {"delta": 0}),
+        (policies.MVLCB, {"delta": 1.0}),
+        (policies.MVLCB, {"bonus": "x"}),
+        (policies.EpsilonGreedy, {"eps": 1.1}),
+        (policies.ExpExp, {"tau": 0}),
+        (policies.ExpExp, {"exploit": "x"}),
+        (policies.UCBV, {"zeta": 0}),
+        (policies.UCBV, {"c": -1}),
+        (policies.MOSS, {"support": 1}),
+        (policies.UUCB, {"c": -1}),
+        (policies.MaRaBOUT, {"C": -1}),
+        (policies.MaRaBOUT, {"beta": 2}),
+        (policies.CVaRUCB, {"delta": 0}),
+        (policies.RAUCB, {"theta": 0}),
+        (policies.MVTS, {"rho": -1}),
+        (policies.BernoulliMVTS, {"rho": -1}),
+        (policies.ExploreThenCommit, {"m": 0}),
+        (policies.SuccessiveElimination, {"delta": 1}),
+        *((make, {"alpha": alpha}) for make in OF_A_LEVEL for alpha in (0, 1, -0.1, 1.5, math.nan)),
+        *((make, {"label": x}) for make in (policies.UCB, policies.BCVTS) for x in ([5], {}, True)),
     ],
 )
-def test_bad_parameters_are_named(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
+def test_bad_parameters_are_named(make, given):
+    """With what is allowed and what it got."""
+    ((name, value),) = given.items()
+    with pytest.raises(
+        (TypeError, ValueError), match=rf"^{name} must be .*, got {re.escape(repr(value))}$"
+    ):
+        make(**given)
 
 
 def test_wrong_types_are_named():
-    with pytest.raises(TypeError, match=r"C must be a number in \[0, inf\), got 'much'"):
-        policies.UCB("much")
     with pytest.raises(TypeError, match="function must be decorated by"):
         policies.Custom(lambda t: t)
     own = made("arms[0].index = 1.0").function
@@ -452,13 +460,6 @@ def test_wrong_types_are_named():
         policies.Custom(own, "12")
     with pytest.raises(ValueError, match=r"memory must be a whole number in .*, got 1000"):
         policies.Custom(own, memory=10**400)
-
-
-@pytest.mark.parametrize("label", [[5], ("a", "b"), {}, 5, b"x", True])
-def test_a_label_is_a_string(label):
-    for make in (policies.UCB, policies.BCVTS):
-        with pytest.raises(TypeError, match="label must be a string or None, got"):
-            make(label=label)
 
 
 @pytest.mark.parametrize("make", [policies.BCVTS, policies.NPTS, policies.CVaRUCB])

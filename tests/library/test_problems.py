@@ -10,6 +10,10 @@ from marab_lib import Problem, arms, problems
 from marab_lib.paper import battery
 
 
+def some(n_problems=1, seed=1, **options):
+    return problems.artificial(n_problems, seed, **options)
+
+
 def test_proof_of_concept_has_the_printed_numbers():
     problem = problems.proof_of_concept()
     assert problem.n_arms == 20
@@ -80,83 +84,65 @@ def test_problem_of_mixed_arms():
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make", "given", "message"),
     [
-        (lambda: Problem([]), "arms must hold at least 2 arms, got 0"),
-        (lambda: Problem([arms.Bernoulli(0.1)]), "arms must hold at least 2 arms, got 1"),
-        (lambda: problems.proof_of_concept(n_arms=1), "n_arms must be a whole number >= 2, got 1"),
-        (
-            lambda: problems.proof_of_concept(a_star=0.5),
-            r"a_star must be a number in \(-inf, 0.5\)",
-        ),
-        (lambda: problems.proof_of_concept(delta_max=-1), "delta_max must be a number in"),
-        (lambda: problems.artificial(0, 1), "n_problems must be a whole number >= 1, got 0"),
-        (lambda: problems.artificial(1, -1), "seed must be a whole number >= 0, got -1"),
-        (lambda: problems.artificial(1, 1, n_gaussians=0), "n_gaussians must be a whole number"),
-        (
-            lambda: problems.artificial(1, 1, n_gaussians=(3, 2)),
-            "n_gaussians must be a whole number",
-        ),
-        (lambda: problems.artificial(1, 1, weights="x"), "weights must be one of 'dirichlet'"),
-        (lambda: problems.artificial(1, 1, spread_is="x"), "spread_is must be one of 'sd'"),
-        (lambda: problems.artificial(1, 1, spreads=(0, 1)), "spreads must be positive"),
-        (lambda: problems.artificial(1, 1, minima=(0, 1)), "minima must be below 1"),
-        (lambda: problems.artificial(1, 1, locations=(1, 0)), r"locations must be a number in \[1"),
-        (
-            lambda: problems.artificial(1, 1, minima=5),
-            r"minima must be a pair \(low, high\), got 5",
-        ),
-        (
-            lambda: problems.artificial(1, 1, minima=[(0, 1), 2, 3]),
-            r"minima must be a pair \(low, high\), got \[\(0, 1\), 2, 3\]",
-        ),
-        (
-            lambda: problems.artificial(1, 1, n_gaussians=[1, [2], 3]),
-            r"n_gaussians must be a whole number or a pair \(few, many\), got \[1, \[2\], 3\]",
-        ),
-        (
-            lambda: battery.problem([[1, 2], [1]]),
-            r"rewards must be numbers in rows of one length, got \[\[1, 2\], \[1\]\]",
-        ),
-        (lambda: battery.problem([1, 2]), r"rewards must have shape .*, got shape \(2,\)"),
-        (
-            lambda: problems.multinomial(1, 1, values=5),
-            r"values must list at least 2 increasing numbers, got shape \(\)",
-        ),
+        (Problem, {"arms": []}, "at least 2 arms, got 0"),
+        (Problem, {"arms": [arms.Bernoulli(0.1)]}, "at least 2 arms, got 1"),
+        (problems.proof_of_concept, {"n_arms": 1}, ">= 2, got 1"),
+        (problems.proof_of_concept, {"a_star": 0.5}, r"\(-inf, 0.5\)"),
+        (problems.proof_of_concept, {"delta_max": -1}, "got -1"),
+        (some, {"n_problems": 0}, ">= 1, got 0"),
+        (some, {"seed": -1}, ">= 0, got -1"),
+        (some, {"n_gaussians": 0}, "whole number"),
+        (some, {"n_gaussians": (3, 2)}, "whole number"),
+        (some, {"n_gaussians": [1, [2], 3]}, r"pair \(few, many\), got \[1, \[2\], 3\]"),
+        (some, {"n_gaussians": [1, [2]]}, r">= 1, got \[2\]"),
+        (some, {"weights": "x"}, "one of 'dirichlet'"),
+        (some, {"spread_is": "x"}, "one of 'sd'"),
+        (some, {"spreads": (0, 1)}, "positive"),
+        (some, {"minima": (0, 1)}, "below 1"),
+        (some, {"minima": 5}, r"pair \(low, high\), got 5"),
+        (some, {"minima": [(0, 1), 2]}, r"\(-inf, inf\), got \(0, 1\)"),
+        (some, {"locations": (1, 0)}, r"\[1"),
+        (battery.problem, {"rewards": [[1, 2], [1]]}, r"one length, got \[\[1, 2\], \[1\]\]"),
+        (battery.problem, {"rewards": [1, 2]}, r"got shape \(2,\)"),
+        (problems.multinomial, {"n_problems": 1, "seed": 1, "values": 5}, r"got shape \(\)"),
     ],
 )
-def test_bad_input_is_named(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
+def test_bad_input_is_named(make, given, message):
+    """What the odd calls would let pass, and what of a pair is wrong."""
+    with pytest.raises((TypeError, ValueError), match=f"{list(given)[-1]} must .*{message}"):
+        make(**given)
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make", "given"),
     [
-        (
-            lambda: problems.artificial(1, 1, minima=[(0, 1), 2]),
-            r"minima must be a number in \(-inf, inf\), got \(0, 1\)",
-        ),
-        (
-            lambda: problems.artificial(1, 1, n_gaussians=[1, [2]]),
-            r"n_gaussians must be a whole number >= 1, got \[2\]",
-        ),
-        (lambda: battery.problem([["a", "b"]]), "rewards must be numbers, got"),
+        (some, {"n_problems": 10**10}),
+        (some, {"n_gaussians": 10**12}),
+        (problems.multinomial, {"n_problems": 10**10, "seed": 0}),
+        (problems.aligned_uniform, {"n_problems": 10**10, "seed": 0}),
+        (problems.proof_of_concept, {"n_arms": 10**12}),
     ],
 )
-def test_ranges_of_no_numbers_are_named(make, message):
-    with pytest.raises(TypeError, match=message):
-        make()
+def test_more_problems_than_memory_holds_are_refused(make, given):
+    with pytest.raises(MemoryError, match=r"problems of .* arms would take about [\d,.]+ GiB, but"):
+        make(**given)
 
 
-@pytest.mark.parametrize("given", [0.5, [0.5, 0.6], [[0.1, 0.2], [0.3, 0.4]], "ab"])
-def test_arms_must_be_laws(given):
-    with pytest.raises(
-        TypeError,
-        match=r"arms must be reward laws of marab_lib\.arms \(Bernoulli, Beta, Discrete, "
-        r"Empirical, TruncatedGaussianMixture or Uniform; Empirical\(sample\) for data of your "
-        r"own\), got ",
-    ):
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (0.5, r"reward laws of marab_lib\.arms \(Bernoulli, .* or Uniform; .* of your own\), got "),
+        ([0.5, 0.6], r"reward laws of marab_lib\.arms"),
+        ([[0.1, 0.2], [0.3, 0.4]], r"reward laws of marab_lib\.arms"),
+        ("ab", r"reward laws of marab_lib\.arms"),
+        (set(arms.Uniform([0, 0.1], 1)), "a list of reward laws"),
+        ({"a": arms.Bernoulli(0.1)}, "a list of reward laws"),
+    ],
+)
+def test_arms_must_be_a_list_of_laws(given, message):
+    with pytest.raises(TypeError, match=f"arms must be {message}"):
         Problem(given)
 
 
@@ -175,20 +161,6 @@ def test_stream_is_kept_as_a_tuple():
     law = arms.Uniform([0, 0.1], 1)
     assert Problem(law).stream is None
     assert Problem(law, stream=[np.int64(3), 4]).stream == (3, 4)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: problems.artificial(10**10, 0),
-        lambda: problems.artificial(1, 0, n_gaussians=10**12),
-        lambda: problems.multinomial(10**10, 0),
-        lambda: problems.aligned_uniform(10**10, 0),
-    ],
-)
-def test_more_problems_than_memory_holds_are_refused(make):
-    with pytest.raises(MemoryError, match=r"problems of .* arms would take about [\d,.]+ GiB, but"):
-        make()
 
 
 def test_the_memory_of_problems_is_estimated():
@@ -214,14 +186,3 @@ def test_a_support_is_shown_with_enough_digits():
     problem = Problem(arms.Uniform([0, 0], 1 + 2.3e-16))
     with pytest.raises(ValueError, match=r"in \[0, 1\], but .* in \[0, 1.0000000000000002\]"):
         policies.KLUCB().check_problem(problem)
-
-
-@pytest.mark.parametrize("given", [set(arms.Uniform([0, 0.1], 1)), {"a": arms.Bernoulli(0.1)}])
-def test_arms_need_an_order(given):
-    with pytest.raises(TypeError, match="arms must be a list of reward laws"):
-        Problem(given)
-
-
-def test_arms_of_a_proof_of_concept_are_bounded_by_memory():
-    with pytest.raises(MemoryError, match=r"n_arms: 1 problems of .* arms would take about"):
-        problems.proof_of_concept(n_arms=10**12)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -46,18 +48,17 @@ def test_empirical_regret_is_that_of_the_simulation(result):
     )
 
 
-def test_cvar_regret_pull_by_pull(result, listed):
-    got = regret.cvar_regret(result, listed, 0.1)
+@pytest.mark.parametrize(
+    ("of", "parameter", "value"),
+    [
+        (regret.cvar_regret, 0.1, lambda problem: problem.cvars(0.1)),
+        (regret.mean_variance_regret, 2.0, lambda problem: -problem.mean_variances(2.0)),
+    ],
+)
+def test_named_regrets_pull_by_pull(result, listed, of, parameter, value):
+    got = of(result, listed, parameter)
     for j, problem in enumerate(listed):
-        loss = problem.cvars(0.1).max() - problem.cvars(0.1)
-        expected = loss[result.arms.values[:, j]].sum(axis=-1)
-        np.testing.assert_allclose(got.sel(problem=j), expected, atol=1e-10)
-
-
-def test_mean_variance_regret_pull_by_pull(result, listed):
-    got = regret.mean_variance_regret(result, listed, 2.0)
-    for j, problem in enumerate(listed):
-        loss = problem.mean_variances(2.0) - problem.mean_variances(2.0).min()
+        loss = value(problem).max() - value(problem)
         expected = loss[result.arms.values[:, j]].sum(axis=-1)
         np.testing.assert_allclose(got.sel(problem=j), expected, atol=1e-10)
 
@@ -87,16 +88,24 @@ def test_paired_difference_is_narrower_than_the_two_apart(result):
     np.testing.assert_allclose(error, difference.std(axis=1, ddof=1) / np.sqrt(6))
 
 
-def test_bad_input_is_named(listed):
+def test_bad_input_is_named(result, listed):
     plain = simulate(listed, policies.MIN(), 50, 1, 1)
-    with pytest.raises(ValueError, match="result holds no 'rewards': run simulate with record"):
-        regret.sorted_rewards(plain)
-    with pytest.raises(ValueError, match="problems must be the 2 that were simulated, got 1"):
-        regret.cvar_regret(plain, listed[:1], 0.1)
-    with pytest.raises(ValueError, match="over must span at least 2 repetitions"):
-        regret.mean_and_error(plain.theoretical_regret)
-    with pytest.raises(ValueError, match="average must be one of 'after', 'before', got 'x'"):
-        regret.sorted_rewards(plain, average="x")
+    lone = partial(compare, policies.MIN(label="mine"), listed[0], 50, 1, 0)
+    mean = criteria.mean()
+    for call, message in (
+        (lambda: regret.sorted_rewards(plain), "result holds no 'rewards': run simulate with rec"),
+        (lambda: regret.sorted_rewards(plain, average="x"), "average must be one of .*, got 'x'"),
+        (lambda: regret.cvar_regret(plain, listed[:1], 0.1), "problems must be the 2 .*, got 1"),
+        (lambda: regret.mean_and_error(plain.theoretical_regret), "over must span at least 2"),
+        (lambda: regret.criterion_regret(result, listed, mean, "x"), "kind must be .*, got 'x'"),
+        (
+            lambda: regret.criterion_regret(result, listed, mean, at="checkpoints"),
+            "no pulls at its checkpoints: run simulate with record",
+        ),
+        (lambda: lone(others=[policies.UCB()]), "runs must be at least 2 for an interval"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
 
 
 # --- any criterion, from the same run -----------------------------------------------------------
@@ -178,15 +187,6 @@ def test_compare_own_policy_with_all(listed):
     assert row["difference"] == pytest.approx(pairs.mean())
     half = 2.776445 * pairs.std(ddof=1) / np.sqrt(5)
     assert row["high"] - row["difference"] == pytest.approx(half, rel=1e-6)
-
-
-def test_bad_input_of_criterion_regret_is_named(result, listed):
-    with pytest.raises(ValueError, match="kind must be one of 'pseudo', 'empirical', got 'x'"):
-        regret.criterion_regret(result, listed, criteria.mean(), "x")
-    with pytest.raises(ValueError, match=r"no pulls at its checkpoints: run simulate with record"):
-        regret.criterion_regret(result, listed, criteria.mean(), at="checkpoints")
-    with pytest.raises(ValueError, match="runs must be at least 2 for an interval"):
-        compare(policies.MIN(label="mine"), listed[0], 50, 1, 0, others=[policies.UCB()])
 
 
 def test_risk_of_all_rewards_sees_switching():
@@ -337,10 +337,9 @@ def test_error_counts_what_is_there():
     assert (float(mean), float(error)) == pytest.approx((-2 / 3, 0.881917), rel=1e-6)
 
 
-@pytest.mark.parametrize("arm", [-1, 7, 1.0, "0", None, True])
-def test_last_other_pull_of_an_arm_that_is_not_there(arm):
-    result = simulate(problems.stuck(), policies.MIN(), 50, 2, 1, record="arms")
-    with pytest.raises((TypeError, ValueError), match=r"arm must be a whole number in \[0, 1\]"):
+@pytest.mark.parametrize("arm", [-1, 20, 1.0, True])
+def test_last_other_pull_of_an_arm_that_is_not_there(result, arm):
+    with pytest.raises((TypeError, ValueError), match=r"arm must be a whole number in \[0, 19\]"):
         regret.last_other_pull(result, arm)
 
 
@@ -350,13 +349,17 @@ def test_criteria_of_one_name_are_refused():
             compare(policies.UCB(), problems.stuck(), 50, 3, 1, criteria=twice)
 
 
-def test_a_reason_to_leave_out_is_given_once():
+def test_compare_leaves_out_who_cannot_play_and_who_is_there_already():
+    """With one reason for all of them."""
     problem = problems.Problem(arms.Uniform([-0.5, 0.0], [0.5, 1.0]))
     with pytest.warns(UserWarning, match="left out") as caught:
-        compare(policies.MIN(), problem, 30, 2, 0)
+        table = compare(policies.MIN(), problem, 30, 2, 0)
     text = str(caught[0].message)
     assert text.count("needs rewards in [0, 1]") == 1
     assert all(name in text for name in ("U-UCB", "MOSS", "RA-UCB", "Thompson", "KL-UCB"))
+    assert (table["policy"] == "MIN").sum() == 2
+    assert "UCB(C=0.1)" in set(table["policy"])
+    assert not table["policy"].str.startswith("U-UCB").any()
 
 
 def test_the_reference_is_named_where_another_policy_ties_it():
@@ -383,36 +386,22 @@ def test_the_reference_is_named_where_another_policy_ties_it():
     plt.close(figure)
 
 
-def test_compare_leaves_out_who_cannot_play_and_who_is_there_already():
-    problem = problems.Problem(arms.Uniform([-0.5, 0.0], [0.5, 1.0]))
-    with pytest.warns(UserWarning, match=r"left out: .*U-UCB.* needs rewards in \[0, 1\]"):
-        table = compare(policies.MIN(), problem, 30, 2, 0)
-    assert (table["policy"] == "MIN").sum() == 2
-    assert "UCB(C=0.1)" in set(table["policy"])
-    assert not table["policy"].str.startswith("U-UCB").any()
-
-
 def test_bad_input_of_the_tables_is_named(duel):
     problem, chosen, result = duel
     mean, own = criteria.mean(), chosen[0].name
     one = result.isel(run=[0])
-    for call, error, message in (
-        (lambda: comparison.regret_table(result, problem, [mean], own, level=2), ValueError,
-         r"level must be a number in \(0, 1\), got 2"),
-        (lambda: comparison.stuck_runs(result, problem, mean, 100), ValueError,
-         r"early must be a checkpoint before the last of \[20, 50, 100\], got 100"),
-        (lambda: comparison.stuck_runs(result, problem, mean, 20, near=-1), ValueError,
-         r"near must be a number in \[0, 1\], got -1"),
-        (lambda: comparison.stuck_runs(result, [problem] * 2, mean, 20), ValueError,
-         "problems must be the 1 that were simulated, got 2"),
-        (lambda: comparison.best_policies(one, problem, [(mean, chosen)], [20]), ValueError,
-         "runs must be at least 2 for an interval on one problem, got 1"),
-        (lambda: comparison.best_policies(result, problem, [(mean, chosen)], [21]), ValueError,
-         r"times must be checkpoints, of \[20, 50, 100\], got 21"),
-        (lambda: comparison.wrong_runs(result, 2), ValueError,
-         r"best must be a whole number in \[0, 1\], got 2"),
-        (lambda: compare(policies.MIN(), problem, 9, 2, 0, criteria=["mean"]), TypeError,
-         "criteria must be Criterion objects, got 'mean'"),
-    ):  # fmt: skip
-        with pytest.raises(error, match=message):
-            call()
+    stuck, best = comparison.stuck_runs, comparison.best_policies
+    team = [(mean, chosen)]
+    by_text = partial(compare, policies.MIN(), horizon=9, runs=2, seed=0, criteria=["mean"])
+    for call, given, message in (
+        (comparison.regret_table, (result, problem, [mean], own, "pseudo", 2), "level .*, got 2"),
+        (stuck, (result, problem, mean, 100), r"early .* of \[20, 50, 100\], got 100"),
+        (stuck, (result, problem, mean, 20, -1), "near must be .*, got -1"),
+        (stuck, (result, [problem] * 2, mean, 20), "problems must be the 1 .*, got 2"),
+        (best, (one, problem, team, [20]), "runs must be at least 2 .*, got 1"),
+        (best, (result, problem, team, [21]), r"times .* of \[20, 50, 100\], got 21"),
+        (comparison.wrong_runs, (result, 2), r"best must be .* \[0, 1\], got 2"),
+        (by_text, (problem,), "criteria must be .*, got 'mean'"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            call(*given)

@@ -116,34 +116,33 @@ def test_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("function", "given", "message"),
     [
-        (lambda: risk.cvar([], 0.1), "x must hold at least one value"),
-        (lambda: risk.cvar([0.1, math.nan], 0.1), "x must be finite numbers, got nan"),
-        (lambda: risk.cvar([0.1], 1), r"alpha must be a number in \(0, 1\), got 1"),
-        (lambda: risk.mean_variance([0.1], -1), r"rho must be a number in \[0, inf\), got -1"),
-        (lambda: risk.tail_sizes(0.1, -1), "horizon must be a whole number >= 0, got -1"),
-        (lambda: risk.tail_sizes(0.1, 5, "up"), "share must be one of 'ceil', 'floor', 'round'"),
-        (lambda: risk.exact_level("1e-400"), r"alpha must be a number in \(0, 1\), got '1e-400'"),
-        (lambda: risk.exact_level("1e-999999999"), r"alpha must be a number in \(0, 1\), got"),
-        (
-            lambda: risk.exact_level("0.99999999999999999999"),
-            r"alpha must be a number in \(0, 1\), got '0.99999999999999999999'",
-        ),
-        (lambda: risk.exact_level(Fraction(1, 10**400)), r"alpha must be a number in \(0, 1\)"),
-        (lambda: risk.exact_level(10**5000), r"\(0, 1\), got int of 16610 bits"),
-        (lambda: risk.cvar([1, 10**400], 0.1), "x must be finite numbers, got"),
-        (lambda: risk.mean_variance([0.1], 10**400), r"rho must be a number in \[0, inf\), got"),
-        (lambda: risk.tail_sizes(0.1, 10**400), "horizon must be a whole number >= 0 and below"),
-        (
-            lambda: risk.tail_sizes(0.1, 5, np.array(["ceil", "floor"])),
-            "share must be one of 'ceil', 'floor', 'round', got array",
-        ),
+        (risk.cvar, ([], 0.1), "x must hold at least one value"),
+        (risk.cvar, ([0.1, math.nan], 0.1), "x must be finite numbers, got nan"),
+        (risk.cvar, ([1, 10**400], 0.1), "x must be finite numbers, got"),
+        (risk.cvar, ([0.1], 1), "alpha must .*, got 1"),
+        (risk.cvar, ([0.1], 0.5, "floor"), "share must be one of 'ceil', 'split', got"),
+        (risk.mean_variance, ([0.1], -1), "rho must .*, got -1"),
+        (risk.mean_variance, ([0.1], 10**400), "rho must .*, got"),
+        (risk.tail_sizes, (0.1, -1), "horizon must .* >= 0, got -1"),
+        (risk.tail_sizes, (0.1, 10**400), "horizon must .* >= 0 and below"),
+        (risk.tail_sizes, (0.1, 5, "up"), "share must be one of 'ceil', 'floor', 'round'"),
+        (risk.tail_sizes, (0.1, 5, np.array(["ceil"] * 2)), "share must be .*, got array"),
+        (risk.exact_level, ("1e-400",), "alpha must .*, got '1e-400'"),
+        (risk.exact_level, ("1e-999999999",), "alpha must .*, got"),
+        (risk.exact_level, ("0.99999999999999999999",), "alpha must .*, got '0.9999"),
+        (risk.exact_level, (Fraction(1, 10**400),), "alpha must"),
+        (risk.exact_level, (10**5000,), "alpha must .*, got int of 16610 bits"),
+        (risk.entropic_risk, ([0.1], 0), "theta must .*, got 0"),
+        (risk.probability_weight, ([0, 2],), r"p must .*, got 2.0 \(at index 1\)"),
+        (risk.probability_weight, (0.5, 0.2), r"gamma must .* \[0.28, 1\], got"),
+        (risk.rank_dependent_utility, ([-1.0], 0.61, 0.88), "x must be >= 0 unless exponent"),
     ],
 )
-def test_bad_input_is_named(make, message):
+def test_bad_input_is_named(function, given, message):
     with pytest.raises(ValueError, match=message):
-        make()
+        function(*given)
 
 
 # --- entropic risk, rank-dependent utility, split CVaR ------------------------------------------
@@ -204,22 +203,6 @@ def test_probability_weight_increases_and_has_the_published_shape():
     # Overweighted when small, underweighted when large, crossing near 0.34 for gamma = 0.61.
     crossing = p[np.flatnonzero(np.diff(np.sign(risk.probability_weight(p)[1:-1] - p[1:-1])))[0]]
     assert 0.32 < crossing < 0.36
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: risk.entropic_risk([0.1], 0), r"theta must be a number in \(0, inf\), got 0"),
-        (lambda: risk.probability_weight(1.5), r"p must be in \[0, 1\], got 1.5"),
-        (lambda: risk.probability_weight([0, 2]), r"got 2.0 \(at index 1\)"),
-        (lambda: risk.probability_weight(0.5, 0.2), r"gamma must be a number in \[0.28, 1\], got"),
-        (lambda: risk.rank_dependent_utility([-1.0], 0.61, 0.88), "x must be >= 0 unless exponent"),
-        (lambda: risk.cvar([0.1], 0.5, "floor"), "share must be one of 'ceil', 'split', got"),
-    ],
-)
-def test_bad_input_of_the_later_criteria(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
 
 
 # --- what a level and a sample may be ------------------------------------------------------------

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,11 +13,10 @@ import numpy as np
 import psutil
 import pytest
 import xarray as xr
+from cases import run_python
 
 from marab_lib import arms, policies, problems, simulate
-from marab_lib import simulate as simulate_function
 from marab_lib.comparison import everyone
-from marab_lib.kernels.loop import compiled_loop
 from marab_lib.simulation import arguments, tasks
 from marab_lib.simulation.chunks import by_chunks
 
@@ -239,6 +235,7 @@ def test_netcdf_keeps_everything(reference, tmp_path):
     save_dataset(reference, tmp_path / "result.nc")
     back = load_dataset(tmp_path / "result.nc")
     xr.testing.assert_identical(back, reference)
+    assert {n: v.dtype for n, v in back.items()} == {n: v.dtype for n, v in reference.items()}
     for name in reference.variables:
         assert back[name].dtype.kind == reference[name].dtype.kind or name == "policy"
     assert [p.name for p in tmp_path.iterdir()] == ["result.nc"]
@@ -326,65 +323,42 @@ def call(**changes):
     return simulate(**arguments)
 
 
+TWO_SIZES = [problems.proof_of_concept(), problems.proof_of_concept(n_arms=3)]
+
+
 @pytest.mark.parametrize(
-    ("changes", "error", "message"),
+    ("argument", "value", "message"),
     [
-        ({"horizon": 19}, ValueError, r"horizon must be a whole number in \[20, \d+\], got 19"),
-        ({"horizon": 0}, ValueError, "horizon must be a whole number in"),
-        ({"horizon": 100.0}, TypeError, "horizon must be a whole number in .* got 100.0"),
-        ({"horizon": True}, ValueError, "horizon must be a whole number in .* got True"),
-        ({"runs": 0}, ValueError, "runs must be a whole number in .* got 0"),
-        ({"seed": -1}, ValueError, "seed must be a whole number >= 0, got -1"),
-        ({"seed": None}, TypeError, "seed must be a whole number >= 0, got None"),
-        ({"threads": 0}, ValueError, "threads must be a whole number >= 1, got 0"),
-        (
-            {"record": "regrets"},
-            ValueError,
-            "record must be one of 'rewards', 'arms', 'pulls', got 'regrets'",
-        ),
-        (
-            {"checkpoints": 0},
-            ValueError,
-            r"checkpoints must be a whole number in \[1, 100\], got 0",
-        ),
-        ({"checkpoints": [101]}, ValueError, "checkpoints must be a whole number in"),
-        ({"checkpoints": []}, ValueError, "checkpoints must hold at least one step"),
-        ({"problems": []}, ValueError, "problems must hold at least one, got an empty"),
-        ({"policies": []}, ValueError, "policies must hold at least one, got an empty"),
-        (
-            {"problems": [3]},
-            TypeError,
-            "problems must be marab_lib.problems.Problem objects, got 3",
-        ),
-        ({"record": 5}, TypeError, "record must be names among .*, got 5"),
-        ({"client": 5}, TypeError, "client must be a distributed.Client, got 5"),
-        ({"store": 5}, TypeError, "store must be a path, got 5"),
-        ({"problems": None}, TypeError, "problems must be .*Problem objects, got None"),
-        (
-            {"policies": policies.UCB},
-            TypeError,
-            r"^policies must be Policy objects such as policies.UCB\(\), got the class UCB: did "
-            r"you mean UCB\(\)\?$",
-        ),
-        ({"policies": [policies.MIN(), policies.UCB]}, TypeError, "got the class UCB: did you"),
-        ({"policies": ["UCB"]}, TypeError, "policies must be Policy objects .* got 'UCB'"),
-        ({"policies": int}, TypeError, "policies must be Policy objects .* got <class 'int'>"),
-        (
-            {"policies": [policies.MIN()] * 2},
-            ValueError,
-            "distinct names, got 'MIN' more than once",
-        ),
-        ({"progress": "yes"}, TypeError, "progress must be True, False or a function, got 'yes'"),
-        (
-            {"problems": [problems.proof_of_concept(), problems.proof_of_concept(n_arms=3)]},
-            ValueError,
-            r"problems must all have the same number of arms, got \[3, 20\]",
-        ),
+        ("horizon", 19, r"in \[20, \d+\], got 19"),
+        ("horizon", 100.0, "whole number in .* got 100.0"),
+        ("horizon", True, "whole number in .* got True"),
+        ("runs", 0, "whole number in .* got 0"),
+        ("seed", -1, ">= 0, got -1"),
+        ("seed", None, ">= 0, got None"),
+        ("threads", 0, ">= 1, got 0"),
+        ("record", "regrets", "one of 'rewards', 'arms', 'pulls', got 'regrets'"),
+        ("record", 5, "names among .*, got 5"),
+        ("checkpoints", 0, r"in \[1, 100\], got 0"),
+        ("checkpoints", [101], "whole number in"),
+        ("checkpoints", [], "at least one step"),
+        ("client", 5, "a distributed.Client, got 5"),
+        ("store", 5, "a path, got 5"),
+        ("progress", "yes", "True, False or a function, got 'yes'"),
+        ("problems", [], "at least one, got an empty"),
+        ("problems", [3], "marab_lib.problems.Problem objects, got 3"),
+        ("problems", None, "Problem objects, got None"),
+        ("problems", TWO_SIZES, r"the same number of arms, got \[3, 20\]"),
+        ("policies", [], "at least one, got an empty"),
+        ("policies", policies.UCB, r"got the class UCB: did you mean UCB\(\)\?$"),
+        ("policies", [policies.MIN(), policies.UCB], "got the class UCB: did you"),
+        ("policies", ["UCB"], "Policy objects .* got 'UCB'"),
+        ("policies", int, "Policy objects .* got <class 'int'>"),
+        ("policies", [policies.MIN()] * 2, "distinct names, got 'MIN' more than once"),
     ],
 )
-def test_bad_input_is_named(changes, error, message):
-    with pytest.raises(error, match=message):
-        call(**changes)
+def test_bad_input_is_named(argument, value, message):
+    with pytest.raises((TypeError, ValueError), match=f"^{argument} must .*{message}"):
+        call(**{argument: value})
 
 
 def test_a_record_that_does_not_fit_says_its_size(monkeypatch):
@@ -465,16 +439,6 @@ def test_parts_take_one_problem_and_one_seed():
 # --- start-up ---------------------------------------------------------------------------------
 
 
-def run_python(code, **environment):
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **environment},
-    )
-
-
 def test_import_compiles_nothing():
     code = (
         "import marab_lib\n"
@@ -487,7 +451,7 @@ def test_import_compiles_nothing():
         "assert len(found) > 20, found\n"
         "assert not any(f.signatures for f in found)\n"
     )
-    done = run_python(code)
+    done = run_python("-c", code)
     assert done.returncode == 0, done.stderr
 
 
@@ -495,7 +459,7 @@ def test_import_leaves_slow_packages_out():
     """Each of them takes a good part of the second that an import may take."""
     slow = ["scipy.stats", "scipy.signal", "scipy.optimize", "xarray", "pandas", "matplotlib"]
     code = f"import sys, marab_lib; assert not set({slow}) & set(sys.modules)"
-    done = run_python(code)
+    done = run_python("-c", code)
     assert done.returncode == 0, done.stderr
 
 
@@ -515,7 +479,7 @@ def test_works_where_nothing_can_be_written(tmp_path):
         "r = simulate(problems.proof_of_concept(), policies.MIN(), 50, 1, 0)\n"
         "assert int(r.pulls.sum()) == 50\n"
     )
-    done = run_python(code)
+    done = run_python("-c", code)
     assert done.returncode == 0, done.stderr
 
 
@@ -529,8 +493,3 @@ def test_cache_folder_renews_when_the_source_changes(monkeypatch, tmp_path):
     before = jit.cache_folder()
     (tmp_path / jit._COMPILED_FILES[0]).write_text("changed")
     assert before != jit.cache_folder()
-
-
-def test_public_function_is_the_module_attribute():
-    assert simulate_function is simulate
-    assert callable(compiled_loop())

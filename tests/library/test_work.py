@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 import sys
 import threading
 import types
 import zipfile
 from pathlib import Path
 
+import cases
 import numpy as np
 import pytest
 import xarray as xr
+from cases import run_python
 
 from marab_lib import policies, problems, simulate
 from marab_lib.simulation import play, run, tasks
@@ -290,24 +291,17 @@ def test_an_edit_of_an_own_module_is_noticed(tmp_path, monkeypatch):
 
 
 def test_the_identity_is_the_same_in_every_process():
+    folders = [os.path.dirname(file) for file in (__file__, cases.__file__)]
     code = (
-        f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
+        f"import sys; sys.path[:0] = {folders}\n"
         "import test_work\n"
         "from marab_lib.work.store import fingerprint\n"
         "module = test_work.imported()\n"
         "print(fingerprint(module.Own().identity()))\n"
     )
-    prints = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(prints) == 1
+    one, other = (run_python("-c", code, PYTHONHASHSEED=seed) for seed in ("1", "2"))
+    assert one.returncode == 0, one.stderr
+    assert one.stdout == other.stdout
 
 
 # --- on a cluster -----------------------------------------------------------------------------
@@ -355,9 +349,7 @@ def test_the_readme_shows_a_script(tmp_path):
         assert source.count(given) == 1
         source = source.replace(given, smaller)
     (tmp_path / "script.py").write_text(source + "    print(int(result.pulls.sum()))\n")
-    done = subprocess.run(
-        [sys.executable, "script.py"], capture_output=True, text=True, cwd=tmp_path, timeout=120
-    )
+    done = run_python("script.py", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[-1] == str(2 * 2 * 3 * 100)
     assert len(list((tmp_path / "out" / "long").iterdir())) == 2

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from cases import run_python
 
 from marab_lib.runner import find, sweep
 from marab_lib.runner import run as runner_run
@@ -107,17 +108,16 @@ def test_a_file_that_is_no_notebook_is_an_error(write_notebook, run, capsys):
 # --- places -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["run", "1"],
-        ["sweep", "1", "-g", "horizon", "5"],
-        ["reproduce", "--report"],
-        ["report"],
-        ["save", "1"],
-    ],
-    ids=lambda command: command[0],
-)
+COMMANDS = {
+    "run": ["run", "1"],
+    "reproduce": ["reproduce", "--report"],
+    "save": ["save", "1"],
+    "sweep": ["sweep", "1", "-g", "horizon", "5"],
+    "report": ["report"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("below", ["", "below"])
 def test_a_file_as_out_is_refused_before_anything_is_run(
     write_notebook, tmp_path, capsys, monkeypatch, command, below
@@ -129,7 +129,7 @@ def test_a_file_as_out_is_refused_before_anything_is_run(
     out = tmp_path / "file"
     out.write_text("mine")
     arguments = ["--notebooks", str(tmp_path / "notebooks"), "--out", str(out / below)]
-    assert main([*command, *arguments]) == 2
+    assert main([*COMMANDS[command], *arguments]) == 2
     shown = capsys.readouterr()
     place = f"got {str(out / below)!r}: {out} is a file"
     assert f"--out must be a new or existing folder, {place}" in shown.err
@@ -146,23 +146,13 @@ def test_the_own_place_of_a_sweep_is_checked_too(write_notebook, tmp_path, capsy
     assert "out is a file" in capsys.readouterr().err
 
 
-def test_a_place_that_cannot_be_written_to_is_no_traceback(write_notebook, tmp_path, capsys):
+def test_a_place_that_cannot_be_written_to_is_no_traceback(write_notebook, run, tmp_path, capsys):
     write_notebook("01_show", SHOW)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "report").write_text("mine")
-    places = ["--notebooks", str(tmp_path / "notebooks"), "--out", str(tmp_path / "out")]
-    assert main(["report", *places]) == 2
+    assert run("report") == 2
     assert "path must be a new or existing folder, got the file" in capsys.readouterr().err
     assert (tmp_path / "out" / "report").read_text() == "mine"
-
-
-COMMANDS = {
-    "run": ["run", "1"],
-    "reproduce": ["reproduce"],
-    "save": ["save", "1"],
-    "sweep": ["sweep", "1", "-g", "horizon", "5"],
-    "report": ["report"],
-}
 
 
 @pytest.mark.parametrize(
@@ -417,25 +407,20 @@ def test_an_error_is_shown_once_and_as_soon_as_it_is_there(
     assert "failed: 01_wrong: no room" in shown.err
 
 
-def test_only_what_was_run_is_said_to_be_there(write_notebook, run, capsys):
-    write_notebook("01_wrong", "1 / 0")
+def test_what_is_there_and_is_said_to_be_is_what_was_run_last(
+    write_notebook, run, tmp_path, capsys
+):
+    write_notebook("01_change", "1 / 0")
     assert run("reproduce") == 1
-    last = capsys.readouterr().out.splitlines()[-1]
-    assert last == "1 of 1 notebooks failed"
-    write_notebook("02_show", "1")
+    assert capsys.readouterr().out.splitlines()[-1] == "1 of 1 notebooks failed"
+    assert sorted(executed(tmp_path)) == ["01_change.failed.ipynb"]
+    write_notebook("01_change", "1 / 1")
+    write_notebook("02_wrong", "1 / 0")
     assert run("reproduce") == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[-2] == "1 of 2 notebooks failed"
     assert lines[-1].startswith("notebooks, figures and numbers are in ")
-
-
-def test_a_success_removes_the_notebook_that_failed_before(write_notebook, run, tmp_path):
-    write_notebook("01_change", "1 / 0")
-    assert run("reproduce") == 1
-    assert sorted(executed(tmp_path)) == ["01_change.failed.ipynb"]
-    write_notebook("01_change", "1 / 1")
-    assert run("reproduce") == 0
-    assert sorted(executed(tmp_path)) == ["01_change.ipynb"]
+    assert sorted(executed(tmp_path)) == ["01_change.ipynb", "02_wrong.failed.ipynb"]
 
 
 def test_the_kernel_is_this_python_whatever_the_user_has(
@@ -499,7 +484,7 @@ def is_running(pid: int) -> bool:
     return True
 
 
-def test_checks_that_python_removes_are_missed(tmp_path):
+def test_checks_that_python_removes_are_missed():
     """In a notebook that is opened by hand; the module itself can be used so."""
     code = (
         "import sys\n"
@@ -509,12 +494,7 @@ def test_checks_that_python_removes_are_missed(tmp_path):
         "simulate(problems.proof_of_concept(), policies.MIN(), 50, 1, 1)\n"
         "outputs.Outputs('', '01')\n"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONOPTIMIZE": "1"},
-    )
+    ended = run_python("-c", code, PYTHONOPTIMIZE="1")
     assert ended.returncode == 1
     assert "RuntimeError: the checks of a notebook are assertions" in ended.stderr
     assert "PYTHONOPTIMIZE" in ended.stderr
@@ -527,6 +507,10 @@ def test_saving_twice_gives_the_same_bytes(write_notebook, run, capsys):
     widget = "import ipywidgets\nipywidgets.IntSlider(value=3)"
     stream = "import sys, time\nfor i in range(3):\n    print(i, flush=True)\n    time.sleep(0.2)"
     path = write_notebook("01_show", SHOW, FIGURE, widget, stream)
+    content = nbformat.read(path, as_version=4)  # with what an editor leaves
+    content.cells[1].metadata["execution"] = {"iopub.status.busy": "2026-01-01"}
+    content.metadata["widgets"] = {"state": {}}
+    nbformat.write(content, path)
     empty = path.read_bytes()
     assert run("save", "01") == 0
     first = path.read_bytes()
@@ -540,17 +524,7 @@ def test_saving_twice_gives_the_same_bytes(write_notebook, run, capsys):
     assert [c.execution_count for c in saved.cells if c.cell_type == "code"] == [1, 2, 3, 4, 5]
     assert "image/png" in first.decode()
     assert "widget-view" not in first.decode()
-
-
-def test_times_of_an_editor_are_not_saved(write_notebook, run):
-    path = write_notebook("01_show", SHOW)
-    content = nbformat.read(path, as_version=4)
-    content.cells[1].metadata["execution"] = {"iopub.status.busy": "2026-01-01"}
-    content.metadata["widgets"] = {"state": {}}
-    nbformat.write(content, path)
-    assert run("save") == 0
-    assert "iopub" not in path.read_text()
-    assert "widgets" not in path.read_text()
+    assert "iopub" not in first.decode()
 
 
 @pytest.mark.parametrize(
@@ -573,41 +547,25 @@ def test_a_notebook_that_fails_is_not_saved(write_notebook, run, capsys, cell, m
 
 def test_an_installed_package_says_where_the_notebooks_are(tmp_path):
     """A copy that lies in no repository finds one around the current folder, or tells of it."""
-    site = tmp_path / "site"
-    shutil.copytree(
-        Path(find.__file__).parents[1],
-        site / "marab_lib",
-        ignore=shutil.ignore_patterns("__pycache__"),
-    )
+    site, package = tmp_path / "site", Path(find.__file__).parents[1]
+    shutil.copytree(package, site / "marab_lib", ignore=shutil.ignore_patterns("__pycache__"))
 
-    def command(folder, *arguments):
-        return subprocess.run(
-            [sys.executable, "-P", "-m", "marab_lib", *arguments],
-            capture_output=True,
-            text=True,
-            cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(site)},
-        )
+    def python(folder, *arguments):
+        return run_python("-P", *arguments, cwd=folder, PYTHONPATH=str(site))
 
     for arguments in (["list"], ["run", "6"], ["reproduce"]):
-        ended = command(tmp_path, *arguments)
+        ended = python(tmp_path, "-m", "marab_lib", *arguments)
         assert ended.returncode == 2
         assert f"no notebook NN_*.ipynb in {site / 'notebooks'}" in ended.stderr
         assert "run this in a folder of the repository, or give --notebooks DIR" in ended.stderr
     for folder in (find.FOLDER.parent, find.FOLDER):
-        ended = command(folder, "list")
+        ended = python(folder, "-m", "marab_lib", "list")
         assert ended.returncode == 0, ended.stderr
         assert "06_proof_of_concept" in ended.stdout
     code = (
         "import marab_lib.paper.data as d; print(d.__file__, len(d.published_curves(1, 'a')) > 9)"
     )
-    ended = subprocess.run(
-        [sys.executable, "-P", "-c", code],
-        capture_output=True,
-        text=True,
-        cwd=find.FOLDER,
-        env=os.environ | {"PYTHONPATH": str(site)},
-    )
+    ended = python(find.FOLDER, "-c", code)
     assert ended.stdout == f"{site / 'marab_lib' / 'paper' / 'data.py'} True\n"
 
 

@@ -3,8 +3,6 @@
 import ast
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import nbformat
 import portable
 import pytest
 import yaml
+from cases import run_python
 from click.testing import CliRunner
 from papermill.cli import papermill
 
@@ -284,26 +283,28 @@ def test_each_flaw_is_seen(saved, flaw):
 TABLE = "import pandas as pd\npd.DataFrame({'level': [level]})"
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [('"0.500\\n"', '"0.501\\n"'), ("<td>0.5</td>", "<td>0.6</td>"), ('"0    0.5"', '"0    0.6"')],
-    ids=["printed", "table", "table as text"],
-)
-def test_nbval_sees_a_changed_number(write_notebook, tmp_path, before, after):
+def test_nbval_sees_a_changed_number(write_notebook, tmp_path):
+    """Where it was printed, in a table, and in a table as text."""
     path = write_notebook("06_small", "print(f'{level:.3f}')", TABLE)
     assert main(["save", "--notebooks", str(path.parent), "--out", str(tmp_path)]) == 0
     text = path.read_text(encoding="utf-8")
-    assert text.count(before) == 1
-    path.with_name("07_changed.ipynb").write_text(text.replace(before, after), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--no-header"]
-    command += ["-rfp", "-c", str(find.FOLDER.parent / "pyproject.toml"), str(path.parent)]
-    result = subprocess.run(command, capture_output=True, text=True)
+    changes = {
+        "07": ('"0.500\\n"', '"0.501\\n"', 1),
+        "08": ("<td>0.5</td>", "<td>0.6</td>", 2),
+        "09": ('"0    0.5"', '"0    0.6"', 2),
+    }
+    for number, (before, after, _) in changes.items():
+        assert text.count(before) == 1
+        changed = path.with_name(f"{number}_changed.ipynb")
+        changed.write_text(text.replace(before, after), encoding="utf-8")
+    options = ["-p", "no:cacheprovider", "-q", "--no-header", "-rfp"]
+    options += ["-c", find.FOLDER.parent / "pyproject.toml"]
+    result = run_python("-m", "pytest", *options, path.parent)
     assert result.returncode == 1
-    outcomes = re.findall(r"^(PASSED|FAILED) .*(06|07)_\w+.ipynb::(Cell \d)", result.stdout, re.M)
-    changed = "Cell 1" if before.startswith('"0.500') else "Cell 2"
-    cells = [(name, f"Cell {number}") for name in ("06", "07") for number in range(3)]
-    expected = [("FAILED" if c == ("07", changed) else "PASSED", *c) for c in cells]
-    assert sorted(outcomes) == sorted(expected)
+    outcomes = re.findall(r"^(PASSED|FAILED) .*(0\d)_\w+.ipynb::Cell (\d)", result.stdout, re.M)
+    wrong = {(name, str(cell)) for name, (*_, cell) in changes.items()}
+    cells = [(name, str(cell)) for name in ("06", *changes) for cell in range(3)]
+    assert sorted(outcomes) == sorted(("FAILED" if c in wrong else "PASSED", *c) for c in cells)
 
 
 # --- other processors ---------------------------------------------------------------------

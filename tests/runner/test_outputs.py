@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from marab_lib import policies, problems, simulate
 from marab_lib.plots import use_style
 from marab_lib.runner.outputs import Outputs
 from marab_lib.work.files import (
@@ -218,21 +217,6 @@ def test_without_a_folder_nothing_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_all("")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_result_goes_through_netcdf_without_loss(tmp_path):
-    result = simulate(
-        problems.proof_of_concept(),
-        [policies.MIN(), policies.UCB(0.5)],
-        50,
-        runs=2,
-        seed=3,
-        record=("rewards", "arms"),
-    )
-    save_dataset(result, tmp_path / "result.nc")
-    again = load_dataset(tmp_path / "result.nc")
-    xr.testing.assert_identical(again, result)
-    assert {n: v.dtype for n, v in again.items()} == {n: v.dtype for n, v in result.items()}
 
 
 @pytest.mark.parametrize("content", [b"", b"no NetCDF", None])

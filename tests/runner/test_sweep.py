@@ -70,6 +70,7 @@ def test_a_grid_is_run_and_gathered(write_notebook, command, tmp_path, capsys):
 
 
 def test_what_is_done_is_not_done_again(write_notebook, command, tmp_path, capsys):
+    """For the same notebook and parameters."""
     write_notebook("01_show", TABLES, counting(tmp_path))
     assert command("-g", "horizon", "5", "6") == 0
     capsys.readouterr()
@@ -77,18 +78,10 @@ def test_what_is_done_is_not_done_again(write_notebook, command, tmp_path, capsy
     assert runs(tmp_path) == 3
     assert capsys.readouterr().out.count("done before") == 2
     assert gathered(tmp_path)["horizon"].unique().tolist() == [7, 6, 5]
-
-
-def test_another_notebook_or_parameter_begins_anew(write_notebook, command, tmp_path):
-    write_notebook("01_show", TABLES, counting(tmp_path))
-    assert command("-g", "horizon", "5") == 0
     write_notebook("01_show", TABLES + "\n1 + 1", counting(tmp_path))
-    assert command("-g", "horizon", "5") == 0
-    assert runs(tmp_path) == 2
-    assert command("-g", "horizon", "5", "-p", "seed", "2") == 0
-    assert runs(tmp_path) == 3
-    assert command("-g", "horizon", "5") == 0
-    assert runs(tmp_path) == 3
+    for fixed, done in ([], 4), (["-p", "seed", "2"], 5), ([], 5):
+        assert command("-g", "horizon", "5", *fixed) == 0
+        assert runs(tmp_path) == done
 
 
 def test_a_point_is_done_only_with_its_whole_mark_and_this_package(
@@ -122,37 +115,30 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
 def test_a_finished_point_stays_until_the_new_one_is_finished(
-    write_notebook, tmp_path, monkeypatch, error
+    write_notebook, tmp_path, monkeypatch
 ):
-    notebook = find.load(write_notebook("01_show", TABLES))
-    (point,) = sweep.points(notebook, {"horizon": [5]}, tmp_path)
-    point.run()
-    before = contents(point.folder)
-
-    def stop(notebook, values, out, progress_bar):
-        (out / "half").write_text("")
-        raise error
-
-    with monkeypatch.context() as patch:
-        patch.setattr(run, "run", stop)
-        with pytest.raises(error):
-            point.run()
-    assert contents(point.folder) == before
-    assert point.is_done()
-    assert list(point.folder.parent.iterdir()) == [point.folder]
-
-
-def test_a_failing_run_keeps_the_finished_point_and_its_own_notebook(write_notebook, tmp_path):
     grid = {"horizon": [5]}
     (point,) = sweep.points(find.load(write_notebook("01_show", TABLES)), grid, tmp_path)
     point.run()
     before = contents(point.folder)
+    for error in (KeyboardInterrupt, OSError):
+
+        def stop(notebook, values, out, progress_bar, error=error):
+            (out / "half").write_text("")
+            raise error
+
+        with monkeypatch.context() as patch:
+            patch.setattr(run, "run", stop)
+            with pytest.raises(error):
+                point.run()
+        assert contents(point.folder) == before
+        assert point.is_done()
+        assert list(point.folder.parent.iterdir()) == [point.folder]
     (point,) = sweep.points(find.load(write_notebook("01_show", "1 / 0")), grid, tmp_path)
     with pytest.raises(CellError, match="ZeroDivisionError"):
         point.run()
-    after = contents(point.folder)
+    after = contents(point.folder)  # with the notebook that failed
     assert set(after) - set(before) == {"notebooks/01_show.failed.ipynb"}
     assert {name: after[name] for name in before} == before
 
