@@ -42,7 +42,7 @@ def test_growth_of_powers(power, expected):
     result = made_up(dict.fromkeys(played, curve), steps, 2000)
     tuned = {section_5_1.printed_runs: result, section_5_1.tuned_ucb: "UCB"}
     found = [
-        *values(section_2.ucb_logarithmic, {section_2.bernoulli: result}),
+        *values(section_2.ucb_logarithmic, {section_2.long_runs: result}),
         *values(section_4.min_logarithmic, {section_4.aligned_runs: result}),
         *values(section_5_1.ucb_logarithmic, tuned),
     ]
