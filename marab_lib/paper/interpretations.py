@@ -1,9 +1,10 @@
-"""Which interpretation of section 5.2 gives the printed figure 2 (a): a search.
+"""Which interpretation of section 5.2 gives the printed figure 2: a search.
 
 The paper leaves open how its problems are drawn and some details of its policies. A *generator* is
 one set of options of `problems.artificial`, a *rule* one set of options of a policy; together they
 are an interpretation. Each gives a curve, the sorted regrets of 1,000 problems, and the distance
 of two such curves is the mean of their differences (the 1-Wasserstein distance of the regrets).
+Panel (a) chooses, panel (b), which the choice has not seen, tests it.
 
 ``python -m marab_lib.paper.interpretations`` makes ``data/readings.csv`` again.
 """
@@ -47,7 +48,7 @@ __all__ = [
 ]
 
 CURVES = ("UCB", "MaRaB", "MV-LCB", "ExpExp")
-HORIZON = 2000  # of panel (a)
+HORIZONS = {"a": 2000, "b": 4000}  # of the panels of figure 2
 PRINTED_PROBLEMS = 1000
 _THIRDS = {"low": slice(0, 300), "middle": slice(300, 700), "high": slice(700, None)}
 _AGAINST = "against the text"
@@ -167,10 +168,10 @@ def _labelled(policy: Policy, curve: str, name: str) -> Policy:
 
 
 @cache
-def printed_curve(curve: str) -> np.ndarray:
-    """Sorted regrets of panel (a) of figure 2 at the 1,000 ranks, shape (1000,)."""
+def printed_curve(curve: str, panel: str = "a") -> np.ndarray:
+    """Sorted regrets of a panel of figure 2 at the 1,000 ranks, shape (1000,)."""
     _validate.choice("curve", curve, CURVES)
-    table = data.published_curves(2, "a")
+    table = data.published_curves(2, panel)
     part = table[table["policy"] == curve].sort_values("x", kind="stable")
     regrets = np.interp(np.arange(PRINTED_PROBLEMS), part["x"], part["y"])
     regrets.flags.writeable = False
@@ -178,7 +179,9 @@ def printed_curve(curve: str) -> np.ndarray:
 
 
 @cache
-def yardstick(curve: str, n_problems: int = PRINTED_PROBLEMS, resamples: int = 200) -> float:
+def yardstick(
+    curve: str, n_problems: int = PRINTED_PROBLEMS, resamples: int = 200, panel: str = "a"
+) -> float:
     """Mean distance between the printed curve and n regrets drawn from it: what noise alone makes.
 
     Examples
@@ -186,7 +189,7 @@ def yardstick(curve: str, n_problems: int = PRINTED_PROBLEMS, resamples: int = 2
     >>> yardstick("UCB", 250) > yardstick("UCB", 1000) > 0
     True
     """
-    printed = printed_curve(curve)
+    printed = printed_curve(curve, panel)
     rng = np.random.default_rng(0)
     drawn = np.sort(rng.choice(printed, (resamples, n_problems)), axis=1)
     return float(np.mean([_distance(x, printed) for x in drawn]))
@@ -213,7 +216,7 @@ def sorted_curves(
     seed: int,
     *,
     runs: int = 1,
-    horizon: int = HORIZON,
+    horizon: int = HORIZONS["a"],
     threads: int | None = None,
 ) -> np.ndarray:
     """Sorted empirical regrets, each repetition with problems and rewards of its own.
@@ -284,11 +287,12 @@ def compare(curves: np.ndarray, printed: np.ndarray) -> dict[str, float]:
     return {name: float(value) for name, value in found.items()}
 
 
-def _rows(stage, generator, named, curves, n_problems, runs, seed) -> list[dict]:
+def _rows(stage, panel, generator, named, curves, n_problems, runs, seed) -> list[dict]:
     """A row for each (curve, rule); `curves` has shape (repetition, policy, problem)."""
     return [
         {
             "stage": stage,
+            "panel": panel,
             "curve": curve,
             "generator": generator,
             "rule": rule,
@@ -297,13 +301,13 @@ def _rows(stage, generator, named, curves, n_problems, runs, seed) -> list[dict]
             "repetitions": len(curves),
             "seed": seed,
         }
-        | compare(curves[:, i], printed_curve(curve))
+        | compare(curves[:, i], printed_curve(curve, panel))
         for i, (curve, rule) in enumerate(named)
     ]
 
 
-def _compared(stage, chosen, n_problems, repetitions, seed, runs=1, threads=None):
-    """Compare (generator, [(curve, rule), ...]) pairs with the printed curves."""
+def _compared(stage, chosen, n_problems, repetitions, seed, runs=1, threads=None, panel="a"):
+    """Compare (generator, [(curve, rule), ...]) pairs with the printed curves of a panel."""
     import pandas
 
     rows = []
@@ -311,9 +315,10 @@ def _compared(stage, chosen, n_problems, repetitions, seed, runs=1, threads=None
         listed = [rules()[curve][rule] for curve, rule in named]
         options = generators()[generator]
         curves = sorted_curves(
-            listed, options, n_problems, repetitions, seed, runs=runs, threads=threads
-        )
-        rows += _rows(stage, generator, named, curves, n_problems, runs, seed)
+            listed, options, n_problems, repetitions, seed, runs=runs, horizon=HORIZONS[panel],
+            threads=threads,
+        )  # fmt: skip
+        rows += _rows(stage, panel, generator, named, curves, n_problems, runs, seed)
     return pandas.DataFrame(rows)
 
 
@@ -329,7 +334,7 @@ def screen(n_problems: int, seed: int, threads: int | None = None) -> pandas.Dat
     Returns
     -------
     DataFrame
-        By interpretation: stage, curve, generator, rule, problems, runs, repetitions, seed and
+        By interpretation: stage, panel, curve, generator, rule, problems, runs, repetitions, seed and
         what `compare` gives.
     """
     every = [(curve, rule) for curve in CURVES for rule in rules()[curve]]
@@ -403,6 +408,7 @@ def confirm(
     *,
     runs: int = 1,
     threads: int | None = None,
+    panel: str = "a",
 ) -> pandas.DataFrame:
     """The chosen interpretations at full scale, with repetitions and a verdict.
 
@@ -413,6 +419,8 @@ def confirm(
     n_problems, repetitions, seed, runs, threads
         See `sorted_curves`. The seed must differ from that of the screening, or the choice would
         favour its own noise.
+    panel : {"a", "b"}
+        Of figure 2: T = 2,000, on which the choice was made, or 4,000.
 
     Returns
     -------
@@ -422,7 +430,7 @@ def confirm(
         "doubtful".
     """
     _validate.whole("repetitions", repetitions, 2)
-    table = _compared("confirm", chosen, n_problems, repetitions, seed, runs, threads)
+    table = _compared("confirm", chosen, n_problems, repetitions, seed, runs, threads, panel)
     ratio = table["distance"] / table["floor_max"]
     table["verdict"] = np.select([ratio <= 1, ratio > 2], ["remains", "excluded"], "doubtful")
     return table
@@ -454,7 +462,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 threads=given.threads).assign(stage="runs")
         for runs in (5, 40)
     ]  # fmt: skip
-    table = pandas.concat([first, second, *averaged], ignore_index=True)
+    print("with means of several runs:", sum(map(len, averaged)), "interpretations", flush=True)
+    unseen = confirm(
+        chosen, given.problems, given.repetitions, later + 1000, threads=given.threads, panel="b"
+    ).assign(stage="out of sample")
+    print("tested on panel (b):", len(unseen), "interpretations", flush=True)
+    table = pandas.concat([first, second, *averaged, unseen], ignore_index=True)
     with files.replace_when_done(given.out) as part:
         table.round(3).to_csv(part, index=False, lineterminator="\n")
 

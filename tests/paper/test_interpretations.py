@@ -92,7 +92,7 @@ def test_a_search_finds_the_reading_that_made_the_curves(monkeypatch):
         0
     ]
     pretended = dict(zip([curve for curve, _ in wanted], made, strict=True))
-    monkeypatch.setattr(interpretations, "printed_curve", pretended.__getitem__)
+    monkeypatch.setattr(interpretations, "printed_curve", lambda curve, panel: pretended[curve])
     every = [("UCB", "as printed"), ("ExpExp", "as printed"), ("ExpExp", "choosing anew")]
     tried = [name, "dirichlet, sd, 1-4", "equal, sd, 4"]
     table = interpretations.confirm([(g, every) for g in tried], 300, 4, 99)
@@ -178,7 +178,9 @@ def test_the_command_writes_a_whole_file(tmp_path, capsys):
         ["--out", str(path), "--problems", "8", "--screen-problems", "3", "--repetitions", "2"]
     )
     table = pd.read_csv(path)
-    assert {*table["stage"]} == {"screen", "confirm", "runs"}
+    assert {*table["stage"]} == {"screen", "confirm", "runs", "out of sample"}
+    assert {*table.loc[table["stage"] == "out of sample", "panel"]} == {"b"}
+    assert {*table.loc[table["stage"] != "out of sample", "panel"]} == {"a"}
     assert {*table.loc[table["stage"] == "runs", "runs"]} == {5, 40}
     assert "confirmed" in capsys.readouterr().out
 
