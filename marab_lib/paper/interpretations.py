@@ -334,8 +334,8 @@ def screen(n_problems: int, seed: int, threads: int | None = None) -> pandas.Dat
     Returns
     -------
     DataFrame
-        By interpretation: stage, panel, curve, generator, rule, problems, runs, repetitions, seed and
-        what `compare` gives.
+        By interpretation: stage, panel, curve, generator, rule, problems, runs, repetitions, seed
+        and what `compare` gives.
     """
     every = [(curve, rule) for curve in CURVES for rule in rules()[curve]]
     chosen = [(generator, every) for generator in generators()]
