@@ -13,15 +13,18 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _validate, policies, problems, risk
+from ..arms import TruncatedGaussianMixture
 from ..policies import Policy
+from ..problems import Problem
 from ..simulation.run import simulate
 from ..work import files
 from . import data
@@ -40,12 +43,18 @@ __all__ = [
     "generators",
     "joint",
     "nearest",
+    "once_a_problem",
+    "open_generators",
+    "open_rules",
     "printed_curve",
     "rules",
     "screen",
     "sorted_curves",
+    "together",
     "yardstick",
 ]
+
+Generator = Mapping[str, Any] | Callable[[int, int], list[Problem]]
 
 CURVES = ("UCB", "MaRaB", "MV-LCB", "ExpExp")
 HORIZONS = {"a": 2000, "b": 4000}  # of the panels of figure 2
@@ -167,6 +176,159 @@ def _labelled(policy: Policy, curve: str, name: str) -> Policy:
     return replace(policy, label=f"{curve}: {name}")
 
 
+# --- what is still open: searched with both panels in view ------------------------------------
+
+
+def once_a_problem(
+    n_problems: int,
+    seed: int,
+    *,
+    number: tuple[int, int] = (4, 4),
+    number_once: bool = False,
+    sigma_once: str = "component",
+    weights_once: bool = False,
+    n_arms: int = 20,
+) -> list[Problem]:
+    """Problems as section 5.2 has them, some numbers of which are drawn once for several arms.
+
+    Parameters
+    ----------
+    n_problems, seed : int
+    number : (int, int)
+        Range of the number of Gaussians an arm, uniform.
+    number_once : bool
+        Whether all arms of a problem have the same number of Gaussians.
+    sigma_once : {"component", "arm", "problem"}
+        For what each sigma is drawn; a standard deviation.
+    weights_once : bool
+        Weights: uniform numbers divided by their sum, the same for all arms, or else all equal.
+    n_arms : int
+    """
+    rng = np.random.default_rng(seed)
+    shape = (n_problems, n_arms, number[1])
+    lower = rng.uniform(0.0, 0.05, shape[:2])
+    means, scales = rng.uniform(0.0, 1.0, shape), rng.uniform(0.12, 0.5, shape)
+    _validate.choice("sigma_once", sigma_once, ("component", "arm", "problem"))
+    few = {"component": scales, "arm": scales[..., :1], "problem": scales[:, :1, :1]}[sigma_once]
+    counts = rng.integers(number[0], number[1] + 1, shape[:2])
+    counts = counts[:, :1] if number_once else counts
+    raw = rng.uniform(0.0, 1.0, (n_problems, 1, shape[2])) if weights_once else np.ones(shape)
+    raw = np.where(np.arange(shape[2]) < counts[..., None], raw, 0.0)
+    p = raw / raw.sum(axis=-1, keepdims=True)
+
+    def flat(x: np.ndarray) -> np.ndarray:
+        return np.broadcast_to(x, shape).reshape(-1, shape[2]).copy()
+
+    law = TruncatedGaussianMixture(lower.ravel(), 1.0, flat(p), flat(means), flat(few))
+    return [
+        Problem(law[j * n_arms : (j + 1) * n_arms], f"once {j}", stream=(seed, j))
+        for j in range(n_problems)
+    ]
+
+
+def open_generators() -> dict[str, Generator]:
+    """The generators of the last search by name, all with equal weights if nothing else is said.
+
+    Examples
+    --------
+    >>> list(open_generators())[0]
+    'four an arm'
+    """
+    five = {"number": (3, 5)}
+    once: dict[str, Mapping[str, Any]] = {
+        "three to five a problem": {**five, "number_once": True},
+        "two to six a problem": {"number": (2, 6), "number_once": True},
+        "one to four a problem": {"number": (1, 4), "number_once": True},
+        "one sigma an arm": {"sigma_once": "arm"},
+        "one sigma an arm, three to five": {**five, "sigma_once": "arm"},
+        "one sigma a problem": {"sigma_once": "problem"},
+        "weights once a problem": {"weights_once": True},
+    }
+    found: dict[str, Generator] = {"four an arm": NEAREST_GENERATOR}
+    found["three to five an arm"] = {"weights": "equal", "n_gaussians": (3, 5)}
+    return found | {name: partial(once_a_problem, **options) for name, options in once.items()}
+
+
+@policies.index
+def _exp_exp(t, arms, state, params, memory, history):
+    rho, tau, at_random, period, spread = params
+    done, k = state[0].pulls, arms.size
+    for a in arms:
+        a.index = -a.n if done < tau else 0.0
+    if done < tau:
+        if at_random == 1.0:
+            arms[int(policies.next_uniform(state) * k)].index = 1.0
+        return
+    if (done - tau) % period == 0.0:
+        best = -math.inf
+        for i in range(k):
+            a = arms[i]
+            risk_ = 0.0
+            if spread == 1.0:
+                risk_ = a.var
+            elif spread == 2.0:
+                risk_ = math.sqrt(a.var)
+            elif a.n > 1:
+                risk_ = a.var * a.n / (a.n - 1)
+            if rho * a.mean - risk_ > best:
+                best, memory[0] = rho * a.mean - risk_, i
+    arms[int(memory[0])].index = 1.0
+
+
+_SPREADS = {"variance": 1.0, "sd": 2.0, "n - 1": 3.0}
+
+
+def open_rules(horizon: int) -> dict[str, dict[str, Policy]]:
+    """The rules of the last search by curve and name.
+
+    Examples
+    --------
+    >>> list(open_rules(2000)["UCB"])[:2]
+    ['one round', 'one round, C under the root']
+    """
+    rounds = {"one round": 1, "two rounds": 2, "three rounds": 3}
+    ucb: dict[str, Policy] = {}
+    marab: dict[str, Policy] = {}
+    mv_lcb: dict[str, Policy] = {}
+    for name, n in rounds.items():
+        ucb[name] = policies.UCB(rounds=n)
+        ucb[f"{name}, C under the root"] = policies.UCB(rounds=n, constant="inside")
+        for share in ("round", "floor"):
+            marab[f"{name}, 10 %, {share}"] = policies.MaRaB("0.1", share=share, rounds=n)
+        mv_lcb[f"{name}, pessimistic bonus"] = policies.MVLCB(bonus="pessimistic", rounds=n)
+
+    def exp_exp(rho=2.0, at_random=0, period=1, spread="variance", extra=0):
+        tau = math.floor(20 * (horizon / 14) ** (2 / 3)) + 20 * extra
+        params = (rho, tau, at_random, period, _SPREADS[spread])
+        return policies.Custom(_exp_exp, params, memory=1)
+
+    found: dict[str, Mapping[str, Policy]] = {
+        "UCB": ucb,
+        "MaRaB": marab,
+        "MV-LCB": mv_lcb,
+        "ExpExp": {
+            "choosing anew": exp_exp(),
+            "exploring at random": exp_exp(at_random=1),
+            "one round before tau": exp_exp(extra=1),
+            "anew every 20 pulls": exp_exp(period=20),
+            "anew every 100 pulls": exp_exp(period=100),
+            "anew every 500 pulls": exp_exp(period=500),
+            "variance by n - 1": exp_exp(spread="n - 1"),
+            "sd for the variance": exp_exp(spread="sd"),
+            "rho = 1/2": exp_exp(rho=0.5),
+        },
+    }
+    return {curve: {k: _labelled(p, curve, k) for k, p in found[curve].items()} for curve in CURVES}
+
+
+def _generator(name: str) -> Generator:
+    return {**generators(), **open_generators()}[name]
+
+
+def _rule(curve: str, name: str, horizon: int) -> Policy:
+    return {**rules()[curve], **open_rules(horizon)[curve]}[name]
+
+
 @cache
 def printed_curve(curve: str, panel: str = "a") -> np.ndarray:
     """Sorted regrets of a panel of figure 2 at the 1,000 ranks, shape (1000,)."""
@@ -210,7 +372,7 @@ def _distance(one: np.ndarray, other: np.ndarray) -> float:
 
 def sorted_curves(
     rules: Sequence[Policy],
-    generator: Mapping[str, Any],
+    generator: Generator,
     n_problems: int,
     repetitions: int,
     seed: int,
@@ -224,8 +386,8 @@ def sorted_curves(
     Parameters
     ----------
     rules : sequence of Policy
-    generator : mapping
-        Options of `problems.artificial`.
+    generator : mapping or callable
+        Options of `problems.artificial`, or a function of n_problems and the seed.
     n_problems, repetitions, runs : int
         Problems a repetition, repetitions, and runs of which a problem's regret is the mean.
     seed : int
@@ -241,7 +403,8 @@ def sorted_curves(
     """
     found = []
     for r in range(_validate.whole("repetitions", repetitions, 1)):
-        listed = problems.artificial(n_problems, seed + r, **generator)
+        draw = generator if callable(generator) else partial(problems.artificial, **generator)
+        listed = draw(n_problems, seed + r)
         result = simulate(
             listed, list(rules), horizon, runs, seed + r, threads=threads, checkpoints=1
         )
@@ -312,8 +475,8 @@ def _compared(stage, chosen, n_problems, repetitions, seed, runs=1, threads=None
 
     rows = []
     for generator, named in chosen:
-        listed = [rules()[curve][rule] for curve, rule in named]
-        options = generators()[generator]
+        listed = [_rule(curve, rule, HORIZONS[panel]) for curve, rule in named]
+        options = _generator(generator)
         curves = sorted_curves(
             listed, options, n_problems, repetitions, seed, runs=runs, horizon=HORIZONS[panel],
             threads=threads,
@@ -340,6 +503,76 @@ def screen(n_problems: int, seed: int, threads: int | None = None) -> pandas.Dat
     every = [(curve, rule) for curve in CURVES for rule in rules()[curve]]
     chosen = [(generator, every) for generator in generators()]
     return _compared("screen", chosen, n_problems, 1, seed, threads=threads)
+
+
+def _screen_open(n_problems: int, seed: int, threads: int | None) -> pandas.DataFrame:
+    """Every open rule with every open generator on both panels, single runs."""
+    import pandas
+
+    every = [(curve, rule) for curve, found in open_rules(2000).items() for rule in found]
+    chosen = [(generator, every) for generator in open_generators()]
+    return pandas.concat(
+        _compared("open", chosen, n_problems, 1, seed + i, threads=threads, panel=panel)
+        for i, panel in enumerate(HORIZONS)
+    )
+
+
+_ROUNDS = ("one round", "two rounds", "three rounds")
+
+
+def together(table: pandas.DataFrame) -> pandas.DataFrame:
+    """What one program would give: a generator and a number of first rounds for all policies.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Distances on both panels, with the rules of `open_rules`.
+
+    Returns
+    -------
+    DataFrame
+        A row a generator and number of rounds, nearest first: the best rule of each curve, and
+        ``total``, the sum over both panels of the distances in units of the `yardstick`. ExpExp's
+        rules go with any number of rounds, since it explores in rounds.
+    """
+    import pandas
+
+    units = [yardstick(c, panel=p) for c, p in zip(table["curve"], table["panel"], strict=True)]
+    sums = (table["distance"] / units).groupby([table[c] for c in ("generator", "curve", "rule")])
+    by_rule = sums.sum()
+    rows = []
+    for generator, rounds in itertools.product(table["generator"].unique(), _ROUNDS):
+        row = {"generator": generator, "rounds": rounds, "total": 0.0}
+        for curve in CURVES:
+            totals = by_rule[generator, curve]
+            if curve != "ExpExp":
+                totals = totals[[name for name in totals.index if name.startswith(rounds)]]
+            row[curve] = totals.idxmin()
+            row["total"] += float(totals.min())
+        rows.append(row)
+    found = pandas.DataFrame(rows).sort_values("total", kind="stable")
+    return found.set_index(["generator", "rounds"])
+
+
+def _confirm_open(screened, n_problems, repetitions, seed, threads) -> pandas.DataFrame:
+    """The three nearest programs, and four equal Gaussians with one round, on both panels."""
+    import pandas
+
+    order = together(screened)
+    first = ("four an arm", "one round")
+    keys = list(dict.fromkeys([*order.index[:3], first]))
+    named: dict[str, dict[tuple[str, str], None]] = {}
+    for key in keys:
+        chosen = named.setdefault(key[0], {})
+        chosen |= dict.fromkeys((curve, order.loc[key, curve]) for curve in CURVES)
+        chosen["ExpExp", "choosing anew"] = None
+    return pandas.concat(
+        confirm(
+            [(g, list(chosen)) for g, chosen in named.items()],
+            n_problems, repetitions, seed + 100 * i, threads=threads, panel=panel,
+        ).assign(stage="open, confirmed")
+        for i, panel in enumerate(HORIZONS)
+    )  # fmt: skip
 
 
 def joint(table: pandas.DataFrame) -> pandas.DataFrame:
@@ -467,7 +700,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         chosen, given.problems, given.repetitions, later + 1000, threads=given.threads, panel="b"
     ).assign(stage="out of sample")
     print("tested on panel (b):", len(unseen), "interpretations", flush=True)
-    table = pandas.concat([first, second, *averaged, unseen], ignore_index=True)
+    third = _screen_open(given.screen_problems, later + 2000, given.threads)
+    print("screened on both panels:", len(third), "interpretations", flush=True)
+    last = _confirm_open(third, given.problems, given.repetitions, later + 3000, given.threads)
+    print("confirmed on both panels:", len(last), "interpretations", flush=True)
+    table = pandas.concat([first, second, *averaged, unseen, third, last], ignore_index=True)
     with files.replace_when_done(given.out) as part:
         table.round(3).to_csv(part, index=False, lineterminator="\n")
 
