@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _validate, policies, problems, risk
+from .. import _validate, policies, problems
 from ..arms import TruncatedGaussianMixture
 from ..policies import Policy
 from ..problems import Problem
 from ..simulation.run import simulate
 from ..work import files
 from . import data
+from .evidence import NEAREST
 
 if TYPE_CHECKING:
     import pandas
@@ -35,14 +36,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CURVES",
-    "NEAREST",
-    "NEAREST_GENERATOR",
     "compare",
     "confirm",
     "finalists",
     "generators",
     "joint",
-    "nearest",
     "once_a_problem",
     "open_generators",
     "open_rules",
@@ -61,32 +59,6 @@ HORIZONS = {"a": 2000, "b": 4000}  # of the panels of figure 2
 PRINTED_PROBLEMS = 1000
 _THIRDS = {"low": slice(0, 300), "middle": slice(300, 700), "high": slice(700, None)}
 _AGAINST = "against the text"
-
-# The reading of section 5.2 nearest to the printed figure that agrees with the paper's text.
-NEAREST_GENERATOR: Mapping[str, Any] = {"weights": "equal", "n_gaussians": 4}
-NEAREST: Mapping[str, Mapping[str, Any]] = {  # options by title; others stay as they are
-    "UCB": {"constant": "inside"},
-    "MaRaB": {"share": "round"},  # and half the level, see `nearest`
-    "MV-LCB": {"bonus": "pessimistic"},
-    "ExpExp": {"exploit": "updated"},
-}
-
-
-def nearest(policy: Policy) -> Policy:
-    """A policy as the reading nearest to print plays it, under the name that it had.
-
-    Its parameters stay, but for MaRaB's level, which is halved: the curve printed for 20 % is near
-    to that of 10 %.
-
-    Examples
-    --------
-    >>> nearest(policies.MaRaB("0.2")).alpha, nearest(policies.UCB(.1)).constant
-    (Fraction(1, 10), 'inside')
-    """
-    options = dict(NEAREST.get(policy.title, {}))
-    if isinstance(policy, policies.MaRaB):
-        options["alpha"] = risk.exact_level(policy.alpha) / 2
-    return replace(policy, label=policy.name, **options)
 
 
 def generators() -> dict[str, dict[str, Any]]:
@@ -244,7 +216,7 @@ def open_generators() -> dict[str, Generator]:
         "one sigma a problem": {"sigma_once": "problem"},
         "weights once a problem": {"weights_once": True},
     }
-    found: dict[str, Generator] = {"four an arm": NEAREST_GENERATOR}
+    found: dict[str, Generator] = {"four an arm": NEAREST.generator}
     found["three to five an arm"] = {"weights": "equal", "n_gaussians": (3, 5)}
     return found | {name: partial(once_a_problem, **options) for name, options in once.items()}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from marab_lib import policies, problems, simulate
+from marab_lib import problems, simulate
 from marab_lib.paper import data, interpretations, section_5_2_1
 
 
@@ -187,20 +187,3 @@ def test_the_command_writes_a_whole_file(tmp_path, capsys):
     assert by_stage["screen"] == by_stage["confirm"] == by_stage["runs"] == {"a"}
     assert {*table.loc[table["stage"] == "runs", "runs"]} == {5, 40}
     assert "confirmed" in capsys.readouterr().out
-
-
-def test_nearest_reading_keeps_names_and_other_parameters():
-    printed = [
-        policies.UCB(0.1),
-        policies.MaRaB(0.2, 1e-3),
-        policies.MVLCB(5),
-        policies.ExpExp(1),
-        policies.MIN(),
-    ]
-    read = [interpretations.nearest(policy) for policy in printed]
-    assert [p.name for p in read] == [p.name for p in printed]
-    assert (read[0].C, read[0].constant) == (0.1, "inside")
-    assert (float(read[1].alpha), read[1].C, read[1].share) == (0.1, 1e-3, "round")
-    assert (read[2].rho, read[2].bonus) == (5, "pessimistic")
-    assert (read[3].rho, read[3].exploit) == (1, "updated")
-    assert read[4].identity() == printed[4].identity()
