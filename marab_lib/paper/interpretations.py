@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CURVES",
+    "OPEN_WORDS",
+    "WORDS",
     "compare",
     "confirm",
     "finalists",
@@ -85,6 +87,65 @@ def generators() -> dict[str, dict[str, Any]]:
         options = {"weights": w, "spread_is": "sd", "n_gaussians": n, "minima": (0.0, top)}
         found[f"{_name(w, 'sd', n)}, minima to {top:g}, {_AGAINST}"] = options
     return found
+
+
+WORDS = {  # what the parts of the names of generators and rules mean
+    "as printed": "as section 2 or eqs. 1 and 2 have it, with the parameters of the legend",
+    "dirichlet": "weights of the Gaussians: Dirichlet(1, ..., 1)",
+    "equal": "weights: all equal",
+    "normalised": "weights: uniform numbers divided by their sum",
+    "sd": "sigma is a standard deviation",
+    "variance": "sigma is a variance",
+    "1-4": "one to four Gaussians an arm, uniform, as the text says",
+    "4": "four Gaussians an arm",
+    "1-3": "one to three Gaussians an arm",
+    "1-5": "one to five Gaussians an arm",
+    "5": "five Gaussians an arm",
+    "6": "six Gaussians an arm",
+    "components": "each Gaussian is truncated by itself and keeps its weight",
+    "minima to 0.2": "lower ends uniform in [0, .2] instead of [0, .05]",
+    "minima to 0.35": "lower ends uniform in [0, .35]",
+    "minima to 0.5": "lower ends uniform in [0, .5]",
+    "against the text": "a generator that the paper's words exclude",
+    "C under the root": "sqrt(C log t / n): C = .001 acts as .032 outside",
+    "two first rounds": "each arm is pulled twice before the index decides",
+    "t = pulls done": "t is the number of pulls done, not that of the pull to come",
+    "first pulls at random": "the first pull of each arm in random order",
+    "ties at random": "equal indices: any of them",
+    "alpha 10%": "alpha = 10 % where 20 % is printed",
+    "floor": "tails of floor(alpha n) rewards, at least one",
+    "round": "tails of alpha n rewards, rounded",
+    "quantile": "the largest reward of the tail instead of its mean",
+    "C = 1e-3 under the root": "sqrt(C log(alpha t) / (alpha n)) with the caption's C",
+    "C = 1": "C = 1 instead of 1e-6",
+    "C = 1000": "C = 1,000 instead of 1e-6",
+    "optimistic bonus": "the minimum of variance - rho mean - bonus, as its authors have it",
+    "pessimistic bonus": "the minimum of variance - rho mean + bonus",
+    "as printed (argmax)": "the maximum of variance - rho mean - bonus",
+    "choosing anew": "after the exploration the best arm is chosen anew at each pull",
+}
+OPEN_WORDS = {  # of the last search
+    "four an arm": "four Gaussians an arm, equal weights, sigma a standard deviation",
+    "three to five an arm": "three to five, drawn for each arm",
+    "three to five a problem": "three to five, one number for all arms of a problem",
+    "two to six a problem": "two to six, one number for all arms of a problem",
+    "one to four a problem": "one to four, one number for all arms of a problem",
+    "one sigma an arm": "four Gaussians of one sigma an arm",
+    "one sigma an arm, three to five": "three to five Gaussians of one sigma an arm",
+    "one sigma a problem": "four Gaussians an arm, one sigma for the whole problem",
+    "weights once a problem": "four weights a problem, uniform numbers divided by their sum",
+    "one round": "each arm is pulled once before the index decides",
+    "two rounds": "each arm is pulled twice before",
+    "three rounds": "each arm is pulled three times before",
+    "exploring at random": "ExpExp explores by pulling any arm, not all in turn",
+    "one round before tau": "ExpExp pulls each arm once before tau begins",
+    "anew every 20 pulls": "ExpExp chooses anew every 20 pulls",
+    "anew every 100 pulls": "every 100 pulls",
+    "anew every 500 pulls": "every 500 pulls",
+    "variance by n - 1": "ExpExp divides the variance by n - 1",
+    "sd for the variance": "ExpExp takes the standard deviation for the variance",
+    "rho = 1/2": "ExpExp with rho = 1/2 instead of 2",
+}
 
 
 def _name(weights: str, spread: str, n: tuple[int, int]) -> str:
@@ -232,18 +293,18 @@ def _exp_exp(t, arms, state, params, memory, history):
             arms[int(policies.next_uniform(state) * k)].index = 1.0
         return
     if (done - tau) % period == 0.0:
-        best = -math.inf
+        least = math.inf
         for i in range(k):
             a = arms[i]
-            risk_ = 0.0
+            loss = -rho * a.mean
             if spread == 1.0:
-                risk_ = a.var
+                loss += a.var
             elif spread == 2.0:
-                risk_ = math.sqrt(a.var)
+                loss += math.sqrt(a.var)
             elif a.n > 1:
-                risk_ = a.var * a.n / (a.n - 1)
-            if rho * a.mean - risk_ > best:
-                best, memory[0] = rho * a.mean - risk_, i
+                loss += a.var * a.n / (a.n - 1)
+            if loss < least:
+                least, memory[0] = loss, i
     arms[int(memory[0])].index = 1.0
 
 
@@ -298,7 +359,7 @@ def _generator(name: str) -> Generator:
 
 
 def _rule(curve: str, name: str, horizon: int) -> Policy:
-    return {**rules()[curve], **open_rules(horizon)[curve]}[name]
+    return {**open_rules(horizon)[curve], **rules()[curve]}[name]
 
 
 @cache
@@ -503,7 +564,8 @@ def together(table: pandas.DataFrame) -> pandas.DataFrame:
     Returns
     -------
     DataFrame
-        A row a generator and number of rounds, nearest first: the best rule of each curve, and
+        A row a generator and number of rounds, if the table has a rule for each curve, nearest
+        first: the best rules, and
         ``total``, the sum over both panels of the distances in units of the `yardstick`. ExpExp's
         rules go with any number of rounds, since it explores in rounds.
     """
@@ -518,10 +580,12 @@ def together(table: pandas.DataFrame) -> pandas.DataFrame:
         for curve in CURVES:
             totals = by_rule[generator, curve]
             if curve != "ExpExp":
-                totals = totals[[name for name in totals.index if name.startswith(rounds)]]
-            row[curve] = totals.idxmin()
-            row["total"] += float(totals.min())
-        rows.append(row)
+                totals = totals[totals.index.str.startswith(rounds)]
+            if not totals.empty:
+                row[curve] = totals.idxmin()
+                row["total"] += float(totals.min())
+        if set(CURVES) <= set(row):
+            rows.append(row)
     found = pandas.DataFrame(rows).sort_values("total", kind="stable")
     return found.set_index(["generator", "rounds"])
 
