@@ -144,7 +144,7 @@ OPEN_WORDS = {  # of the last search
     "anew every 500 pulls": "every 500 pulls",
     "variance by n - 1": "ExpExp divides the variance by n - 1",
     "sd for the variance": "ExpExp takes the standard deviation for the variance",
-    "rho = 1/2": "ExpExp with rho = 1/2 instead of 2",
+    "rho = 1/2": "ExpExp with rho = 1/2, as if the printed 2 stood before the variance",
 }
 
 
@@ -591,12 +591,12 @@ def together(table: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def _confirm_open(screened, n_problems, repetitions, seed, threads) -> pandas.DataFrame:
-    """The three nearest programs, and four equal Gaussians with one round, on both panels."""
+    """The nearest program, and four equal Gaussians with one round, on both panels."""
     import pandas
 
     order = together(screened)
     first = ("four an arm", "one round")
-    keys = list(dict.fromkeys([*order.index[:3], first]))
+    keys = list(dict.fromkeys([order.index[0], first]))
     named: dict[str, dict[tuple[str, str], None]] = {}
     for key in keys:
         chosen = named.setdefault(key[0], {})
