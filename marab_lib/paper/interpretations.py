@@ -436,8 +436,10 @@ def sorted_curves(
     """
     found = []
     for r in range(_validate.whole("repetitions", repetitions, 1)):
-        draw = generator if callable(generator) else partial(problems.artificial, **generator)
-        listed = draw(n_problems, seed + r)
+        if callable(generator):
+            listed = generator(n_problems, seed + r)
+        else:
+            listed = problems.artificial(n_problems, seed + r, **generator)
         result = simulate(
             listed, list(rules), horizon, runs, seed + r, threads=threads, checkpoints=1
         )
