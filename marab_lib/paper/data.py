@@ -35,8 +35,8 @@ _FILES = {  # size in bytes and sha256
         "c9be6bae088aca877ec130a679d12e188efd73a3277c27aadc369b94bc3ac7f8",
     ),
     "readings.csv": (
-        247_213,
-        "db863dcfa078b2bba88be01af1949d7dc8882b070b75a2bcb19dfd45409e205a",
+        312_248,
+        "3b004868ff9fe91bd261b866eb49f5de8314fa1e09e58212d0b1d67853f9f7f1",
     ),
 }
 

@@ -1,9 +1,10 @@
-"""Which interpretation of section 5.2 gives the printed figure 2 (a): a search.
+"""Which interpretation of section 5.2 gives the printed figure 2: a search.
 
 The paper leaves open how its problems are drawn and some details of its policies. A *generator* is
 one set of options of `problems.artificial`, a *rule* one set of options of a policy; together they
 are an interpretation. Each gives a curve, the sorted regrets of 1,000 problems, and the distance
 of two such curves is the mean of their differences (the 1-Wasserstein distance of the regrets).
+Panel (a) chooses, panel (b), which the choice has not seen, tests it.
 
 ``python -m marab_lib.paper.interpretations`` makes ``data/readings.csv`` again.
 """
@@ -12,17 +13,22 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Mapping, Sequence
-from functools import cache
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _validate, policies, problems
+from ..arms import TruncatedGaussianMixture
 from ..policies import Policy
+from ..problems import Problem
 from ..simulation.run import simulate
 from ..work import files
 from . import data
+from .evidence import NEAREST
 
 if TYPE_CHECKING:
     import pandas
@@ -30,20 +36,28 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CURVES",
+    "OPEN_WORDS",
+    "WORDS",
     "compare",
     "confirm",
     "finalists",
     "generators",
     "joint",
+    "once_a_problem",
+    "open_generators",
+    "open_rules",
     "printed_curve",
     "rules",
     "screen",
     "sorted_curves",
+    "together",
     "yardstick",
 ]
 
+Generator = Mapping[str, Any] | Callable[[int, int], list[Problem]]
+
 CURVES = ("UCB", "MaRaB", "MV-LCB", "ExpExp")
-HORIZON = 2000  # of panel (a)
+HORIZONS = {"a": 2000, "b": 4000}  # of the panels of figure 2
 PRINTED_PROBLEMS = 1000
 _THIRDS = {"low": slice(0, 300), "middle": slice(300, 700), "high": slice(700, None)}
 _AGAINST = "against the text"
@@ -73,6 +87,65 @@ def generators() -> dict[str, dict[str, Any]]:
         options = {"weights": w, "spread_is": "sd", "n_gaussians": n, "minima": (0.0, top)}
         found[f"{_name(w, 'sd', n)}, minima to {top:g}, {_AGAINST}"] = options
     return found
+
+
+WORDS = {  # what the parts of the names of generators and rules mean
+    "as printed": "as section 2 or eqs. 1 and 2 have it, with the parameters of the legend",
+    "dirichlet": "weights of the Gaussians: Dirichlet(1, ..., 1)",
+    "equal": "weights: all equal",
+    "normalised": "weights: uniform numbers divided by their sum",
+    "sd": "sigma is a standard deviation",
+    "variance": "sigma is a variance",
+    "1-4": "one to four Gaussians an arm, uniform, as the text says",
+    "4": "four Gaussians an arm",
+    "1-3": "one to three Gaussians an arm",
+    "1-5": "one to five Gaussians an arm",
+    "5": "five Gaussians an arm",
+    "6": "six Gaussians an arm",
+    "components": "each Gaussian is truncated by itself and keeps its weight",
+    "minima to 0.2": "lower ends uniform in [0, .2] instead of [0, .05]",
+    "minima to 0.35": "lower ends uniform in [0, .35]",
+    "minima to 0.5": "lower ends uniform in [0, .5]",
+    "against the text": "a generator that the paper's words exclude",
+    "C under the root": "sqrt(C log t / n): C = .001 acts as .032 outside",
+    "two first rounds": "each arm is pulled twice before the index decides",
+    "t = pulls done": "t is the number of pulls done, not that of the pull to come",
+    "first pulls at random": "the first pull of each arm in random order",
+    "ties at random": "equal indices: any of them",
+    "alpha 10%": "alpha = 10 % where 20 % is printed",
+    "floor": "tails of floor(alpha n) rewards, at least one",
+    "round": "tails of alpha n rewards, rounded",
+    "quantile": "the largest reward of the tail instead of its mean",
+    "C = 1e-3 under the root": "sqrt(C log(alpha t) / (alpha n)) with the caption's C",
+    "C = 1": "C = 1 instead of 1e-6",
+    "C = 1000": "C = 1,000 instead of 1e-6",
+    "optimistic bonus": "the minimum of variance - rho mean - bonus, as its authors have it",
+    "pessimistic bonus": "the minimum of variance - rho mean + bonus",
+    "as printed (argmax)": "the maximum of variance - rho mean - bonus",
+    "choosing anew": "after the exploration the best arm is chosen anew at each pull",
+}
+OPEN_WORDS = {  # of the last search
+    "four an arm": "four Gaussians an arm, equal weights, sigma a standard deviation",
+    "three to five an arm": "three to five, drawn for each arm",
+    "three to five a problem": "three to five, one number for all arms of a problem",
+    "two to six a problem": "two to six, one number for all arms of a problem",
+    "one to four a problem": "one to four, one number for all arms of a problem",
+    "one sigma an arm": "four Gaussians of one sigma an arm",
+    "one sigma an arm, three to five": "three to five Gaussians of one sigma an arm",
+    "one sigma a problem": "four Gaussians an arm, one sigma for the whole problem",
+    "weights once a problem": "four weights a problem, uniform numbers divided by their sum",
+    "one round": "each arm is pulled once before the index decides",
+    "two rounds": "each arm is pulled twice before",
+    "three rounds": "each arm is pulled three times before",
+    "exploring at random": "ExpExp explores by pulling any arm, not all in turn",
+    "one round before tau": "ExpExp pulls each arm once before tau begins",
+    "anew every 20 pulls": "ExpExp chooses anew every 20 pulls",
+    "anew every 100 pulls": "every 100 pulls",
+    "anew every 500 pulls": "every 500 pulls",
+    "variance by n - 1": "ExpExp divides the variance by n - 1",
+    "sd for the variance": "ExpExp takes the standard deviation for the variance",
+    "rho = 1/2": "ExpExp with rho = 1/2, as if the printed 2 stood before the variance",
+}
 
 
 def _name(weights: str, spread: str, n: tuple[int, int]) -> str:
@@ -133,16 +206,167 @@ def _marab_rules() -> dict[str, Policy]:
 
 
 def _labelled(policy: Policy, curve: str, name: str) -> Policy:
-    from dataclasses import replace
-
     return replace(policy, label=f"{curve}: {name}")
 
 
+# --- what is still open: searched with both panels in view ------------------------------------
+
+
+def once_a_problem(
+    n_problems: int,
+    seed: int,
+    *,
+    number: tuple[int, int] = (4, 4),
+    number_once: bool = False,
+    sigma_once: str = "component",
+    weights_once: bool = False,
+    n_arms: int = 20,
+) -> list[Problem]:
+    """Problems as section 5.2 has them, some numbers of which are drawn once for several arms.
+
+    Parameters
+    ----------
+    n_problems, seed : int
+    number : (int, int)
+        Range of the number of Gaussians an arm, uniform.
+    number_once : bool
+        Whether all arms of a problem have the same number of Gaussians.
+    sigma_once : {"component", "arm", "problem"}
+        For what each sigma is drawn; a standard deviation.
+    weights_once : bool
+        Weights: uniform numbers divided by their sum, the same for all arms, or else all equal.
+    n_arms : int
+    """
+    rng = np.random.default_rng(seed)
+    shape = (n_problems, n_arms, number[1])
+    lower = rng.uniform(0.0, 0.05, shape[:2])
+    means, scales = rng.uniform(0.0, 1.0, shape), rng.uniform(0.12, 0.5, shape)
+    _validate.choice("sigma_once", sigma_once, ("component", "arm", "problem"))
+    few = {"component": scales, "arm": scales[..., :1], "problem": scales[:, :1, :1]}[sigma_once]
+    counts = rng.integers(number[0], number[1] + 1, shape[:2])
+    counts = counts[:, :1] if number_once else counts
+    raw = rng.uniform(0.0, 1.0, (n_problems, 1, shape[2])) if weights_once else np.ones(shape)
+    raw = np.where(np.arange(shape[2]) < counts[..., None], raw, 0.0)
+    p = raw / raw.sum(axis=-1, keepdims=True)
+
+    def flat(x: np.ndarray) -> np.ndarray:
+        return np.broadcast_to(x, shape).reshape(-1, shape[2]).copy()
+
+    law = TruncatedGaussianMixture(lower.ravel(), 1.0, flat(p), flat(means), flat(few))
+    return [
+        Problem(law[j * n_arms : (j + 1) * n_arms], f"once {j}", stream=(seed, j))
+        for j in range(n_problems)
+    ]
+
+
+def open_generators() -> dict[str, Generator]:
+    """The generators of the last search by name, all with equal weights if nothing else is said.
+
+    Examples
+    --------
+    >>> list(open_generators())[0]
+    'four an arm'
+    """
+    five = {"number": (3, 5)}
+    once: dict[str, Mapping[str, Any]] = {
+        "three to five a problem": {**five, "number_once": True},
+        "two to six a problem": {"number": (2, 6), "number_once": True},
+        "one to four a problem": {"number": (1, 4), "number_once": True},
+        "one sigma an arm": {"sigma_once": "arm"},
+        "one sigma an arm, three to five": {**five, "sigma_once": "arm"},
+        "one sigma a problem": {"sigma_once": "problem"},
+        "weights once a problem": {"weights_once": True},
+    }
+    found: dict[str, Generator] = {"four an arm": NEAREST.generator}
+    found["three to five an arm"] = {"weights": "equal", "n_gaussians": (3, 5)}
+    return found | {name: partial(once_a_problem, **options) for name, options in once.items()}
+
+
+@policies.index
+def _exp_exp(t, arms, state, params, memory, history):
+    rho, tau, at_random, period, spread = params
+    done, k = state[0].pulls, arms.size
+    for a in arms:
+        a.index = -a.n if done < tau else 0.0
+    if done < tau:
+        if at_random == 1.0:
+            arms[int(policies.next_uniform(state) * k)].index = 1.0
+        return
+    if (done - tau) % period == 0.0:
+        least = math.inf
+        for i in range(k):
+            a = arms[i]
+            loss = -rho * a.mean
+            if spread == 1.0:
+                loss += a.var
+            elif spread == 2.0:
+                loss += math.sqrt(a.var)
+            elif a.n > 1:
+                loss += a.var * a.n / (a.n - 1)
+            if loss < least:
+                least, memory[0] = loss, i
+    arms[int(memory[0])].index = 1.0
+
+
+_SPREADS = {"variance": 1.0, "sd": 2.0, "n - 1": 3.0}
+
+
+def open_rules(horizon: int) -> dict[str, dict[str, Policy]]:
+    """The rules of the last search by curve and name.
+
+    Examples
+    --------
+    >>> list(open_rules(2000)["UCB"])[:2]
+    ['one round', 'one round, C under the root']
+    """
+    rounds = {"one round": 1, "two rounds": 2, "three rounds": 3}
+    ucb: dict[str, Policy] = {}
+    marab: dict[str, Policy] = {}
+    mv_lcb: dict[str, Policy] = {}
+    for name, n in rounds.items():
+        ucb[name] = policies.UCB(rounds=n)
+        ucb[f"{name}, C under the root"] = policies.UCB(rounds=n, constant="inside")
+        for share in ("round", "floor"):
+            marab[f"{name}, 10 %, {share}"] = policies.MaRaB("0.1", share=share, rounds=n)
+        mv_lcb[f"{name}, pessimistic bonus"] = policies.MVLCB(bonus="pessimistic", rounds=n)
+
+    def exp_exp(rho=2.0, at_random=0, period=1, spread="variance", extra=0):
+        tau = math.floor(20 * (horizon / 14) ** (2 / 3)) + 20 * extra
+        params = (rho, tau, at_random, period, _SPREADS[spread])
+        return policies.Custom(_exp_exp, params, memory=1)
+
+    found: dict[str, Mapping[str, Policy]] = {
+        "UCB": ucb,
+        "MaRaB": marab,
+        "MV-LCB": mv_lcb,
+        "ExpExp": {
+            "choosing anew": exp_exp(),
+            "exploring at random": exp_exp(at_random=1),
+            "one round before tau": exp_exp(extra=1),
+            "anew every 20 pulls": exp_exp(period=20),
+            "anew every 100 pulls": exp_exp(period=100),
+            "anew every 500 pulls": exp_exp(period=500),
+            "variance by n - 1": exp_exp(spread="n - 1"),
+            "sd for the variance": exp_exp(spread="sd"),
+            "rho = 1/2": exp_exp(rho=0.5),
+        },
+    }
+    return {curve: {k: _labelled(p, curve, k) for k, p in found[curve].items()} for curve in CURVES}
+
+
+def _generator(name: str) -> Generator:
+    return {**generators(), **open_generators()}[name]
+
+
+def _rule(curve: str, name: str, horizon: int) -> Policy:
+    return {**open_rules(horizon)[curve], **rules()[curve]}[name]
+
+
 @cache
-def printed_curve(curve: str) -> np.ndarray:
-    """Sorted regrets of panel (a) of figure 2 at the 1,000 ranks, shape (1000,)."""
+def printed_curve(curve: str, panel: str = "a") -> np.ndarray:
+    """Sorted regrets of a panel of figure 2 at the 1,000 ranks, shape (1000,)."""
     _validate.choice("curve", curve, CURVES)
-    table = data.published_curves(2, "a")
+    table = data.published_curves(2, panel)
     part = table[table["policy"] == curve].sort_values("x", kind="stable")
     regrets = np.interp(np.arange(PRINTED_PROBLEMS), part["x"], part["y"])
     regrets.flags.writeable = False
@@ -150,7 +374,9 @@ def printed_curve(curve: str) -> np.ndarray:
 
 
 @cache
-def yardstick(curve: str, n_problems: int = PRINTED_PROBLEMS, resamples: int = 200) -> float:
+def yardstick(
+    curve: str, n_problems: int = PRINTED_PROBLEMS, resamples: int = 200, panel: str = "a"
+) -> float:
     """Mean distance between the printed curve and n regrets drawn from it: what noise alone makes.
 
     Examples
@@ -158,7 +384,7 @@ def yardstick(curve: str, n_problems: int = PRINTED_PROBLEMS, resamples: int = 2
     >>> yardstick("UCB", 250) > yardstick("UCB", 1000) > 0
     True
     """
-    printed = printed_curve(curve)
+    printed = printed_curve(curve, panel)
     rng = np.random.default_rng(0)
     drawn = np.sort(rng.choice(printed, (resamples, n_problems)), axis=1)
     return float(np.mean([_distance(x, printed) for x in drawn]))
@@ -179,13 +405,13 @@ def _distance(one: np.ndarray, other: np.ndarray) -> float:
 
 def sorted_curves(
     rules: Sequence[Policy],
-    generator: Mapping[str, Any],
+    generator: Generator,
     n_problems: int,
     repetitions: int,
     seed: int,
     *,
     runs: int = 1,
-    horizon: int = HORIZON,
+    horizon: int = HORIZONS["a"],
     threads: int | None = None,
 ) -> np.ndarray:
     """Sorted empirical regrets, each repetition with problems and rewards of its own.
@@ -193,8 +419,8 @@ def sorted_curves(
     Parameters
     ----------
     rules : sequence of Policy
-    generator : mapping
-        Options of `problems.artificial`.
+    generator : mapping or callable
+        Options of `problems.artificial`, or a function of n_problems and the seed.
     n_problems, repetitions, runs : int
         Problems a repetition, repetitions, and runs of which a problem's regret is the mean.
     seed : int
@@ -210,7 +436,10 @@ def sorted_curves(
     """
     found = []
     for r in range(_validate.whole("repetitions", repetitions, 1)):
-        listed = problems.artificial(n_problems, seed + r, **generator)
+        if callable(generator):
+            listed = generator(n_problems, seed + r)
+        else:
+            listed = problems.artificial(n_problems, seed + r, **generator)
         result = simulate(
             listed, list(rules), horizon, runs, seed + r, threads=threads, checkpoints=1
         )
@@ -256,11 +485,12 @@ def compare(curves: np.ndarray, printed: np.ndarray) -> dict[str, float]:
     return {name: float(value) for name, value in found.items()}
 
 
-def _rows(stage, generator, named, curves, n_problems, runs, seed) -> list[dict]:
+def _rows(stage, panel, generator, named, curves, n_problems, runs, seed) -> list[dict]:
     """A row for each (curve, rule); `curves` has shape (repetition, policy, problem)."""
     return [
         {
             "stage": stage,
+            "panel": panel,
             "curve": curve,
             "generator": generator,
             "rule": rule,
@@ -269,23 +499,24 @@ def _rows(stage, generator, named, curves, n_problems, runs, seed) -> list[dict]
             "repetitions": len(curves),
             "seed": seed,
         }
-        | compare(curves[:, i], printed_curve(curve))
+        | compare(curves[:, i], printed_curve(curve, panel))
         for i, (curve, rule) in enumerate(named)
     ]
 
 
-def _compared(stage, chosen, n_problems, repetitions, seed, runs=1, threads=None):
-    """Compare (generator, [(curve, rule), ...]) pairs with the printed curves."""
+def _compared(stage, chosen, n_problems, repetitions, seed, runs=1, threads=None, panel="a"):
+    """Compare (generator, [(curve, rule), ...]) pairs with the printed curves of a panel."""
     import pandas
 
     rows = []
     for generator, named in chosen:
-        listed = [rules()[curve][rule] for curve, rule in named]
-        options = generators()[generator]
+        listed = [_rule(curve, rule, HORIZONS[panel]) for curve, rule in named]
+        options = _generator(generator)
         curves = sorted_curves(
-            listed, options, n_problems, repetitions, seed, runs=runs, threads=threads
-        )
-        rows += _rows(stage, generator, named, curves, n_problems, runs, seed)
+            listed, options, n_problems, repetitions, seed, runs=runs, horizon=HORIZONS[panel],
+            threads=threads,
+        )  # fmt: skip
+        rows += _rows(stage, panel, generator, named, curves, n_problems, runs, seed)
     return pandas.DataFrame(rows)
 
 
@@ -301,12 +532,85 @@ def screen(n_problems: int, seed: int, threads: int | None = None) -> pandas.Dat
     Returns
     -------
     DataFrame
-        By interpretation: stage, curve, generator, rule, problems, runs, repetitions, seed and
-        what `compare` gives.
+        By interpretation: stage, panel, curve, generator, rule, problems, runs, repetitions, seed
+        and what `compare` gives.
     """
     every = [(curve, rule) for curve in CURVES for rule in rules()[curve]]
     chosen = [(generator, every) for generator in generators()]
     return _compared("screen", chosen, n_problems, 1, seed, threads=threads)
+
+
+def _screen_open(n_problems: int, seed: int, threads: int | None) -> pandas.DataFrame:
+    """Every open rule with every open generator on both panels, single runs."""
+    import pandas
+
+    every = [(curve, rule) for curve, found in open_rules(2000).items() for rule in found]
+    chosen = [(generator, every) for generator in open_generators()]
+    return pandas.concat(
+        _compared("open", chosen, n_problems, 1, seed + i, threads=threads, panel=panel)
+        for i, panel in enumerate(HORIZONS)
+    )
+
+
+_ROUNDS = ("one round", "two rounds", "three rounds")
+
+
+def together(table: pandas.DataFrame) -> pandas.DataFrame:
+    """What one program would give: a generator and a number of first rounds for all policies.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Distances on both panels, with the rules of `open_rules`.
+
+    Returns
+    -------
+    DataFrame
+        A row a generator and number of rounds, if the table has a rule for each curve, nearest
+        first: the best rules, and
+        ``total``, the sum over both panels of the distances in units of the `yardstick`. ExpExp's
+        rules go with any number of rounds, since it explores in rounds.
+    """
+    import pandas
+
+    units = [yardstick(c, panel=p) for c, p in zip(table["curve"], table["panel"], strict=True)]
+    sums = (table["distance"] / units).groupby([table[c] for c in ("generator", "curve", "rule")])
+    by_rule = sums.sum()
+    rows = []
+    for generator, rounds in itertools.product(table["generator"].unique(), _ROUNDS):
+        row = {"generator": generator, "rounds": rounds, "total": 0.0}
+        for curve in CURVES:
+            totals = by_rule[generator, curve]
+            if curve != "ExpExp":
+                totals = totals[totals.index.str.startswith(rounds)]
+            if not totals.empty:
+                row[curve] = totals.idxmin()
+                row["total"] += float(totals.min())
+        if set(CURVES) <= set(row):
+            rows.append(row)
+    found = pandas.DataFrame(rows).sort_values("total", kind="stable")
+    return found.set_index(["generator", "rounds"])
+
+
+def _confirm_open(screened, n_problems, repetitions, seed, threads) -> pandas.DataFrame:
+    """The nearest program, and four equal Gaussians with one round, on both panels."""
+    import pandas
+
+    order = together(screened)
+    first = ("four an arm", "one round")
+    keys = list(dict.fromkeys([order.index[0], first]))
+    named: dict[str, dict[tuple[str, str], None]] = {}
+    for key in keys:
+        chosen = named.setdefault(key[0], {})
+        chosen |= dict.fromkeys((curve, order.loc[key, curve]) for curve in CURVES)
+        chosen["ExpExp", "choosing anew"] = None
+    return pandas.concat(
+        confirm(
+            [(g, list(chosen)) for g, chosen in named.items()],
+            n_problems, repetitions, seed + 100 * i, threads=threads, panel=panel,
+        ).assign(stage="open, confirmed")
+        for i, panel in enumerate(HORIZONS)
+    )  # fmt: skip
 
 
 def joint(table: pandas.DataFrame) -> pandas.DataFrame:
@@ -375,6 +679,7 @@ def confirm(
     *,
     runs: int = 1,
     threads: int | None = None,
+    panel: str = "a",
 ) -> pandas.DataFrame:
     """The chosen interpretations at full scale, with repetitions and a verdict.
 
@@ -385,6 +690,8 @@ def confirm(
     n_problems, repetitions, seed, runs, threads
         See `sorted_curves`. The seed must differ from that of the screening, or the choice would
         favour its own noise.
+    panel : {"a", "b"}
+        Of figure 2: T = 2,000, on which the choice was made, or 4,000.
 
     Returns
     -------
@@ -394,7 +701,7 @@ def confirm(
         "doubtful".
     """
     _validate.whole("repetitions", repetitions, 2)
-    table = _compared("confirm", chosen, n_problems, repetitions, seed, runs, threads)
+    table = _compared("confirm", chosen, n_problems, repetitions, seed, runs, threads, panel)
     ratio = table["distance"] / table["floor_max"]
     table["verdict"] = np.select([ratio <= 1, ratio > 2], ["remains", "excluded"], "doubtful")
     return table
@@ -426,7 +733,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 threads=given.threads).assign(stage="runs")
         for runs in (5, 40)
     ]  # fmt: skip
-    table = pandas.concat([first, second, *averaged], ignore_index=True)
+    print("with means of several runs:", sum(map(len, averaged)), "interpretations", flush=True)
+    unseen = confirm(
+        chosen, given.problems, given.repetitions, later + 1000, threads=given.threads, panel="b"
+    ).assign(stage="out of sample")
+    print("tested on panel (b):", len(unseen), "interpretations", flush=True)
+    third = _screen_open(given.screen_problems, later + 2000, given.threads)
+    print("screened on both panels:", len(third), "interpretations", flush=True)
+    last = _confirm_open(third, given.problems, given.repetitions, later + 3000, given.threads)
+    print("confirmed on both panels:", len(last), "interpretations", flush=True)
+    table = pandas.concat([first, second, *averaged, unseen, third, last], ignore_index=True)
     with files.replace_when_done(given.out) as part:
         table.round(3).to_csv(part, index=False, lineterminator="\n")
 

@@ -237,7 +237,7 @@ _ABOUT = {  # what the section is about, and the notebooks that show it
     "3": ("the CVaR estimate, MaRaB's rule and its two phases", "05"),
     "4": ("MIN: lemmas, regret bounds, remarks", "01 02 03 04 11"),
     "5.1": ("figure 1: uniform arms", "06"),
-    "5.2.1": ("figure 2: regret on 1,000 random problems", "07"),
+    "5.2.1": ("figure 2: regret on 1,000 random problems", "07 13"),
     "5.2.2": ("figure 3: the worst rewards", "08"),
     "5.3": ("figure 4: battery management", "09"),
     "theorems of others": ("ε-greedy, UCB, KL-UCB, CVaR, MV-LCB, ExpExp (sections 2, 3)", "05 10"),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from marab_lib import problems, simulate
+from marab_lib import policies, problems, simulate
 from marab_lib.paper import data, interpretations, section_5_2_1
 
 
@@ -92,7 +92,7 @@ def test_a_search_finds_the_reading_that_made_the_curves(monkeypatch):
         0
     ]
     pretended = dict(zip([curve for curve, _ in wanted], made, strict=True))
-    monkeypatch.setattr(interpretations, "printed_curve", pretended.__getitem__)
+    monkeypatch.setattr(interpretations, "printed_curve", lambda curve, panel: pretended[curve])
     every = [("UCB", "as printed"), ("ExpExp", "as printed"), ("ExpExp", "choosing anew")]
     tried = [name, "dirichlet, sd, 1-4", "equal, sd, 4"]
     table = interpretations.confirm([(g, every) for g in tried], 300, 4, 99)
@@ -178,6 +178,65 @@ def test_the_command_writes_a_whole_file(tmp_path, capsys):
         ["--out", str(path), "--problems", "8", "--screen-problems", "3", "--repetitions", "2"]
     )
     table = pd.read_csv(path)
-    assert {*table["stage"]} == {"screen", "confirm", "runs"}
+    assert {*table["stage"]} == {
+        "screen", "confirm", "runs", "out of sample", "open", "open, confirmed"
+    }  # fmt: skip
+    by_stage = table.groupby("stage")["panel"].unique().map(set)
+    assert by_stage["out of sample"] == {"b"}
+    assert by_stage["open"] == by_stage["open, confirmed"] == {"a", "b"}
+    assert by_stage["screen"] == by_stage["confirm"] == by_stage["runs"] == {"a"}
     assert {*table.loc[table["stage"] == "runs", "runs"]} == {5, 40}
     assert "confirmed" in capsys.readouterr().out
+
+
+def test_every_word_of_a_name_is_explained():
+    names = [*interpretations.generators()]
+    names += [rule for rules in interpretations.rules().values() for rule in rules]
+    assert {part for name in names for part in name.split(", ")} == set(interpretations.WORDS)
+    opened = interpretations.open_rules(2000).values()
+    parts = {part for rules in opened for name in rules for part in name.split(", ")}
+    known = interpretations.WORDS | interpretations.OPEN_WORDS
+    assert parts - {"10 %"} <= set(known)
+    assert set(interpretations.open_generators()) <= set(known)
+
+
+def test_once_a_problem_draws_once():
+    def drawn(**options):
+        (law,) = interpretations.once_a_problem(1, 5, n_arms=4, **options)[0]._laws
+        return law
+
+    assert len(np.unique(drawn().scales)) == 16
+    assert len(np.unique(drawn(sigma_once="arm").scales)) == 4
+    assert len(np.unique(drawn(sigma_once="problem").scales)) == 1
+    weights = drawn(weights_once=True).weights
+    assert len(np.unique(weights[0])) == 4
+    np.testing.assert_array_equal(weights, np.tile(weights[:1], (4, 1)))
+    few = drawn(number=(1, 30), number_once=True).weights > 0
+    assert (
+        len(set(few.sum(axis=1))) == 1 < len(set((drawn(number=(1, 30)).weights > 0).sum(axis=1)))
+    )
+
+
+def test_open_exp_exp_is_that_of_the_library():
+    listed = problems.artificial(6, 3, weights="equal", n_gaussians=4)
+    own = policies.ExpExp(exploit="updated", label="library")
+    opened = interpretations.open_rules(600)["ExpExp"]["choosing anew"]
+    regrets = simulate(listed, [own, opened], 600, 3, 3, checkpoints=1).empirical_regret.values
+    np.testing.assert_array_equal(regrets[0], regrets[1])
+
+
+def test_together_by_hand():
+    rows = []
+    for generator, at in (("a", 1.0), ("b", 2.0)):
+        for curve, found in interpretations.open_rules(2000).items():
+            for rule in found:
+                far = at * (2 if rule.startswith("two") else 1) + ("round" in rule.split(", "))
+                for p in "ab":
+                    unit = interpretations.yardstick(curve, panel=p)
+                    rows.append((generator, curve, rule, p, far * unit))
+    table = pd.DataFrame(rows, columns=["generator", "curve", "rule", "panel", "distance"])
+    found = interpretations.together(table)
+    assert found.index[0] == ("a", "one round")
+    assert found.loc[("a", "one round"), "total"] == pytest.approx(8)
+    assert found.loc[("b", "two rounds"), "total"] == pytest.approx(2 * (3 * 4 + 2))
+    assert found.loc[("a", "one round"), "MaRaB"] == "one round, 10 %, floor"
