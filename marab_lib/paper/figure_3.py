@@ -22,10 +22,11 @@ import numpy as np
 from .. import _validate, problems, regret
 from ..problems import Problem
 from ..simulation.chunks import by_chunks
+from ..statistics import LEVEL, draws, percentile_interval
 from ..work import files
 from . import data
 from .evidence import AS_PRINTED, NEAREST, Interpretation
-from .section_5_2_2 import figure_3_policies
+from .section_5_2_2 import RIVAL, distance_between_settings, figure_3_policies
 
 if TYPE_CHECKING:
     import pandas
@@ -37,6 +38,8 @@ __all__ = [
     "RANKS",
     "distances",
     "find",
+    "number_intervals",
+    "numbers",
     "printed_rewards",
     "sorted_curves",
 ]
@@ -118,6 +121,70 @@ def distances(curves: xarray.DataArray, wanted: Mapping[str, np.ndarray]) -> dic
         ]
         found[title] = np.mean(apart, axis=0)
     return {"distance": np.mean([found[title] for title in CHOOSING], axis=0)} | found
+
+
+def numbers(curves: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """What section 5.2.2 says of one panel, as numbers in units of the reward.
+
+    Parameters
+    ----------
+    curves : mapping from name of a policy to array, shape (rank,)
+        Such as `printed_rewards`.
+
+    Returns
+    -------
+    dict
+        How much the curves of each policy differ between its settings; the mean reward of MV-LCB
+        at its medium rho, less the better of the others; and for each alpha of MaRaB the least of
+        its quantile values less ExpExp's, at the levels 1, 5, 10 and 15 %.
+    """
+    groups = figure_3_policies()
+    found = {}
+    for title, listed in groups.items():
+        apart = distance_between_settings(np.stack([curves[p.name] for p in listed]))
+        found[f"change of {title} with its parameter"] = float(apart)
+    low, medium, high = (float(curves[p.name].mean()) for p in groups["MV-LCB"])
+    found["MV-LCB: mean reward at rho = 2 - the better of 1 and 10"] = medium - max(low, high)
+    at = np.searchsorted(RANKS, np.array([0.01, 0.05, 0.1, 0.15]) * HORIZON)
+    for policy in groups["MaRaB"]:
+        least = (curves[policy.name] - curves[RIVAL])[at].min()
+        found[f"MaRaB ({float(policy.described()['alpha']):.1%}): least v - ExpExp's"] = float(
+            least
+        )
+    return found
+
+
+def number_intervals(
+    ordered: xarray.DataArray,
+    *,
+    confidence: float = LEVEL,
+    resamples: int = 500,
+    seed: int = 0,
+) -> pandas.DataFrame:
+    """`numbers` of the mean curves of one problem, with bootstrap intervals over the runs.
+
+    Parameters
+    ----------
+    ordered : DataArray (policy, run, rank)
+        Of `regret.sorted_rewards`, at all ranks of `HORIZON` pulls.
+    confidence, resamples, seed
+        Of the percentile intervals.
+
+    Returns
+    -------
+    DataFrame with columns value, low, high
+    """
+    import pandas
+
+    values = ordered.isel(rank=RANKS - 1).transpose("policy", "run", "rank").values
+    names = ordered.policy.values.tolist()
+    rows = [
+        numbers(dict(zip(names, values[:, drawn].mean(axis=1), strict=True)))
+        for drawn in draws(ordered.sizes["run"], resamples, seed)
+    ]
+    table = pandas.DataFrame(rows)
+    low, high = percentile_interval(table.to_numpy()[1:], confidence, axis=0)
+    return pandas.DataFrame({"value": table.iloc[0], "low": low, "high": high})
 
 
 def find(

@@ -169,6 +169,7 @@ def reward_panels(
     band: xarray.DataArray,
     groups: Mapping[str, Sequence],
     names: Sequence[str],
+    printed: Sequence[Mapping[str, np.ndarray]] = (),
 ) -> np.ndarray:
     """Figure 3: a row of panels for each policy, a column for each problem.
 
@@ -183,6 +184,8 @@ def reward_panels(
         As `section_5_2_2.figure_3_policies` gives it; the first parameter of each tells them apart.
     names : sequence of str
         For the problems.
+    printed : sequence of mappings from name of a policy to array, shape (n,), optional
+        The printed curves of each problem, at n evenly spaced ranks; hollow marks.
     """
     for row, (title, group) in zip(axes, groups.items(), strict=True):
         for j, axis in enumerate(row):
@@ -191,6 +194,11 @@ def reward_panels(
             lines = {label: curve.sel(policy=p).values[j] for p, label in labels.items()}
             ends = {label: band.sel(policy=p).values[:, j] for p, label in labels.items()}
             sorted_rewards(axis, lines, ends)
+            for p, color, marker in zip(labels, shades(len(labels)), "os^", strict=True):
+                for of_problem in printed[j : j + 1]:
+                    y = of_problem[p]
+                    x = np.arange(1, len(y) + 1) * curve.sizes["rank"] / len(y)
+                    printed_curve(axis, x, y, color=color, marker=marker)
             axis.set(title=f"{title}, {names[j]} variance")
         row[0].set(ylabel="reward")
         row[0].legend(loc="lower right")
