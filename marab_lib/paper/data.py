@@ -30,6 +30,10 @@ _FILES = {  # size in bytes and sha256
         45_761,
         "b36762866d86ae7cfc9e832404e705517bbbec0b6151cc523f0de770d1dd87bd",
     ),
+    "figure_3.csv": (
+        292_969,
+        "985fe00fc2e7a5975e2ef834516ce52faf77dcd99467eae8336641043d5141c7",
+    ),
     "published_curves.csv": (
         423_611,
         "c9be6bae088aca877ec130a679d12e188efd73a3277c27aadc369b94bc3ac7f8",

@@ -38,15 +38,21 @@ __all__ = [
     "RANKS",
     "distances",
     "find",
+    "generated",
+    "nearest",
     "number_intervals",
+    "number_table",
     "numbers",
     "printed_rewards",
     "sorted_curves",
+    "unusual",
+    "with_interval",
 ]
 
 PANELS = ("low", "high")  # the variance of the best arm
 HORIZON = 2000
 RANKS = np.arange(10, HORIZON + 1, 10)
+N_PROBLEMS, PROBLEM_SEED = 1000, 2013  # those searched
 CHOOSING = ("UCB", "MV-LCB", "MaRaB")  # the titles whose curves choose the problem
 
 
@@ -134,12 +140,14 @@ def numbers(curves: Mapping[str, np.ndarray]) -> dict[str, float]:
     Returns
     -------
     dict
-        How much the curves of each policy differ between its settings; the mean reward of MV-LCB
+        The variance of the rewards of UCB with the least C, which plays good arms only; how much
+        the curves of each policy differ between its settings; the mean reward of MV-LCB
         at its medium rho, less the better of the others; and for each alpha of MaRaB the least of
         its quantile values less ExpExp's, at the levels 1, 5, 10 and 15 %.
     """
     groups = figure_3_policies()
-    found = {}
+    greedy = groups["UCB"][0].name
+    found = {f"variance of the rewards of {greedy}": float(curves[greedy].var())}
     for title, listed in groups.items():
         apart = distance_between_settings(np.stack([curves[p.name] for p in listed]))
         found[f"change of {title} with its parameter"] = float(apart)
@@ -185,6 +193,45 @@ def number_intervals(
     table = pandas.DataFrame(rows)
     low, high = percentile_interval(table.to_numpy()[1:], confidence, axis=0)
     return pandas.DataFrame({"value": table.iloc[0], "low": low, "high": high})
+
+
+def number_table(
+    sorted_of: Mapping[str, xarray.DataArray], resamples: int = 500, seed: int = 0
+) -> pandas.DataFrame:
+    """`numbers` of the printed curves, and with intervals those of problems in their place.
+
+    Parameters
+    ----------
+    sorted_of : mapping from interpretation to DataArray (policy, problem, run, rank)
+        Of two problems each, one for each of `PANELS`.
+    resamples, seed
+        See `number_intervals`.
+
+    Returns
+    -------
+    DataFrame of texts
+        A row a number; by panel, "printed" and the interpretations.
+    """
+    import pandas
+
+    columns = {}
+    for j, panel in enumerate(PANELS):
+        columns[panel, "printed"] = pandas.Series(numbers(printed_rewards(panel))).map(
+            "{:.3f}".format
+        )
+        for name, ordered in sorted_of.items():
+            table = number_intervals(ordered[:, j], resamples=resamples, seed=seed)
+            columns[panel, name] = with_interval(table)
+    return pandas.DataFrame(columns)
+
+
+def with_interval(table: pandas.DataFrame) -> pandas.Series:
+    """The columns value, low and high as one text a row."""
+    import pandas
+
+    rows = table[["value", "low", "high"]].itertuples(index=False)
+    texts = [f"{value:.3f} [{low:.3f}, {high:.3f}]" for value, low, high in rows]
+    return pandas.Series(texts, table.index)
 
 
 def find(
@@ -264,6 +311,57 @@ def _floor(one: xarray.DataArray, other: xarray.DataArray) -> np.ndarray:
     return apart.values
 
 
+def generated(interpretation: Interpretation) -> list[Problem]:
+    """The problems that the saved search went through."""
+    return problems.artificial(N_PROBLEMS, PROBLEM_SEED, **interpretation.generator)
+
+
+def nearest(search: pandas.DataFrame) -> pandas.DataFrame:
+    """The problem found for each interpretation and panel, with what its distance is to be held to.
+
+    Parameters
+    ----------
+    search : DataFrame
+        The saved one, ``data.read_csv("figure_3.csv")``.
+
+    Returns
+    -------
+    DataFrame
+        By interpretation and panel: problem, distance, floor and the distance by title, of the
+        second stage; ``screened``, the least distance of the first stage, and the median and the
+        largest yardstick, which are of that stage too.
+    """
+    by = ["interpretation", "panel"]
+    stage = dict(list(search.groupby("stage")))
+    sure = stage["confirm"]
+    found = sure.loc[sure.groupby(by, sort=False)["distance"].idxmin()].set_index(by)
+    found = found[["problem", "distance", "floor", *figure_3_policies()]]
+    found["screened"] = stage["screen"].groupby(by)["distance"].min().reindex(found.index)
+    yard = stage["yardstick"].groupby("interpretation")["distance"]
+    names = found.index.get_level_values("interpretation")
+    found["yardstick"] = names.map(yard.median())
+    found["largest yardstick"] = names.map(yard.max())
+    return found
+
+
+def unusual(listed: Sequence[Problem], number: int) -> dict[str, tuple[float, float]]:
+    """Numbers of a problem's best arm, each with the share of all problems that have less.
+
+    The lead is the best mean less that of all arms: what uniform play loses a pull.
+    """
+    values = {
+        "variance of the best arm": [p.variances[p.best_arm] for p in listed],
+        "its mean": [p.best_mean for p in listed],
+        "its lead": [p.best_mean - p.means.mean() for p in listed],
+        "its CVaR (20 %)": [p.cvars(0.2)[p.best_arm] for p in listed],
+        "best CVaR (20 %)": [p.cvars(0.2).max() for p in listed],
+    }
+    return {
+        name: (float(v[number]), float((np.array(v) < v[number]).mean()))
+        for name, v in values.items()
+    }
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Make the saved result of the search again."""
     import pandas
@@ -272,8 +370,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         prog="python -m marab_lib.paper.figure_3", description=main.__doc__
     )
     parser.add_argument("--out", default=str(data.folder() / "figure_3.csv"))
-    parser.add_argument("--problems", type=int, default=1000)
-    parser.add_argument("--problem-seed", type=int, default=2013)
+    parser.add_argument("--problems", type=int, default=N_PROBLEMS)
+    parser.add_argument("--problem-seed", type=int, default=PROBLEM_SEED)
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--seed", type=int, default=31)
     parser.add_argument("--threads", type=int, default=1)

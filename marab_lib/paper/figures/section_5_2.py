@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from ...problems import Problem
+
 
 __all__ = [
+    "best_arms",
     "by_groups",
     "goal_and_learning",
     "origin_panels",
@@ -27,6 +30,7 @@ __all__ = [
     "sorted_rewards",
     "statement_intervals",
     "tail_gaps",
+    "tail_panels",
 ]
 
 
@@ -235,6 +239,45 @@ def tail_gaps(axes: Axes, levels: np.ndarray, gaps: np.ndarray) -> Axes:
     axes.plot(x, at[2], "k.-")
     axes.axhline(0, color="#777777", lw=0.8)
     axes.set(xlabel="level (%)")
+    return axes
+
+
+def tail_panels(
+    axes: np.ndarray, quantiles: Mapping[str, xarray.DataArray], names: Sequence[str], other: str
+) -> np.ndarray:
+    """`tail_gaps` of some policies less another: a row an interpretation, a column a policy.
+
+    Parameters
+    ----------
+    axes : ndarray of Axes, shape (interpretation, policy)
+    quantiles : mapping from interpretation to DataArray (policy, problem, level)
+        With the coordinate alpha.
+    names : sequence of str
+        Of the policies.
+    other : str
+        The one to compare with.
+    """
+    for row, (title, of) in zip(axes, quantiles.items(), strict=True):
+        for axis, name in zip(row, names, strict=True):
+            gaps = (of.sel(policy=name) - of.sel(policy=other)).transpose("problem", "level")
+            tail_gaps(axis, gaps.level.values, gaps.values)
+            alpha = float(of.sel(policy=name).alpha)
+            axis.set(title=f"α = {alpha:.1%}, {title}", xlabel="")
+    for axis in axes[-1]:
+        axis.set(xlabel="level (%)")
+    return axes
+
+
+def best_arms(axes: Sequence[Axes], problems: Sequence[Problem]) -> Sequence[Axes]:
+    """Densities of the arms of best mean and of best CVaR at 20 %, a panel a problem."""
+    x = np.linspace(0, 1, 400)
+    for axis, problem in zip(axes, problems, strict=True):
+        careful = problem.arms[problem.cvars(0.2).argmax()]
+        axis.plot(x, problem.arms[problem.best_arm].pdf(x), "k-", label="best mean")
+        axis.plot(x, careful.pdf(x), "C1--", label="best CVaR")
+        axis.set(xlabel="reward")
+    axes[0].set(ylabel="density", ylim=(0, None))
+    axes[0].legend()
     return axes
 
 
