@@ -16,9 +16,12 @@ from .. import _validate
 if TYPE_CHECKING:
     import pandas
 
+    from ..policies import Policy
+
 
 __all__ = [
     "folder",
+    "of_policy",
     "project",
     "published_curves",
     "read_csv",
@@ -146,3 +149,19 @@ def published_curves(figure: int, panel: str) -> pandas.DataFrame:
         )
     part = table[(table["figure"] == figure) & (table["panel"] == panel)]
     return part.drop(columns=["figure", "panel"]).reset_index(drop=True)
+
+
+def of_policy(curves: pandas.DataFrame, policy: Policy) -> pandas.DataFrame:
+    """The part of `published_curves` that is one policy's, by its title and parameters.
+
+    Examples
+    --------
+    >>> from marab_lib import policies
+    >>> len(of_policy(published_curves(3, "ucb low"), policies.UCB(C=1.0)))
+    116
+    """
+    part = curves[curves["policy"] == policy.title]
+    for name, value in policy.described().items():
+        if name in part:
+            part = part[part[name] == value]
+    return part

@@ -75,9 +75,7 @@ def printed_rewards(panel: str) -> Mapping[str, np.ndarray]:
     for title, listed in figure_3_policies().items():
         table = data.published_curves(3, f"{title.lower()} {panel}")
         for policy in listed:
-            part = table
-            for name, value in policy.described().items():
-                part = part[part[name] == value] if name in part else part
+            part = data.of_policy(table, policy)
             found[policy.name] = np.interp(RANKS, part["x"], part["y"])
     return found
 

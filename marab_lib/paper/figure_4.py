@@ -33,9 +33,13 @@ if TYPE_CHECKING:
 __all__ = [
     "READINGS",
     "distances",
+    "in_reading",
+    "labels",
     "over_uniform",
     "parts",
+    "printed_curves",
     "printed_over_uniform",
+    "readings",
     "search",
     "settings",
 ]
@@ -98,6 +102,56 @@ def over_uniform(
     return mean / mean[_UNIFORM]
 
 
+def labels() -> dict[str, dict[str, str]]:
+    """What the curves of the four rows of the figure are called, by title and policy's name.
+
+    MV-LCB is optimistic, and for one rho it is there in the two other readings too.
+    """
+    rows: dict[str, dict[str, str]] = {"UCB": {}, "MV-LCB": {}, "ExpExp": {}, "MaRaB": {}}
+    for p in figure_4_policies():
+        match p:
+            case policies.UCB():
+                rows["UCB"][p.name] = f"C = {p.C:g}"
+            case policies.MVLCB(bonus="optimistic"):
+                rows["MV-LCB"][p.name] = f"ρ = {p.rho:g}"
+            case policies.MVLCB(rho=2):
+                rows["MV-LCB"][p.name] = f"{p.bonus}, ρ = 2"
+            case policies.ExpExp():
+                rows["ExpExp"][p.name] = f"ρ = {p.rho:g}"
+            case policies.MaRaB():
+                rows["MaRaB"][p.name] = f"α = {float(p.alpha):g}, C = {p.C:g}"
+            case policies.MIN():
+                rows["MaRaB"][p.name] = "MIN"
+    return rows
+
+
+def printed_curves(shown: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The printed curves, x and y, by the name of the policy; MV-LCB's as if optimistic.
+
+    Parameters
+    ----------
+    shown : {"rewards", "regret"}
+    """
+    found = {}
+    for p in figure_4_policies():
+        if getattr(p, "bonus", "optimistic") == "optimistic":
+            row = "marab" if p.title == "MIN" else p.title.lower()
+            part = data.of_policy(data.published_curves(4, f"{row} {shown}"), p)
+            found[p.name] = part["x"].to_numpy(), part["y"].to_numpy()
+    return found
+
+
+def in_reading(values: pandas.Series, reading: str) -> pandas.Series:
+    """Those of our values that are printed, with MV-LCB in one reading, by the printed names."""
+    chosen = {
+        policies.MVLCB(p.rho).name if isinstance(p, policies.MVLCB) else p.name: p.name
+        for p in figure_4_policies()
+        if getattr(p, "bonus", reading) == reading
+    }
+    names = printed_regrets().index
+    return values[[chosen[name] for name in names]].set_axis(names)
+
+
 def distances(ratios: pandas.Series, other: pandas.Series | None = None) -> dict[str, float]:
     """How far regrets over uniform play are from the printed ones, by the reading of MV-LCB.
 
@@ -108,19 +162,43 @@ def distances(ratios: pandas.Series, other: pandas.Series | None = None) -> dict
     other : Series, optional
         A second one to compare with, in place of the printed ones.
     """
-    printed = printed_over_uniform()
     found = {}
     for reading in READINGS:
-        chosen = {
-            policies.MVLCB(p.rho).name if isinstance(p, policies.MVLCB) else p.name: p.name
-            for p in figure_4_policies()
-            if getattr(p, "bonus", reading) == reading
-        }
-        named = [n for n in printed.index if n != _UNIFORM]
-        ours = [chosen[n] for n in named]
-        wanted = printed[named] if other is None else other[ours]
-        found[reading] = float(np.abs(ratios[ours].to_numpy() - wanted.to_numpy()).mean())
+        wanted = printed_over_uniform() if other is None else in_reading(other, reading)
+        apart = (in_reading(ratios, reading) - wanted).drop(_UNIFORM)
+        found[reading] = float(apart.abs().mean())
     return found
+
+
+def readings(ratios: pandas.Series, errors: pandas.Series) -> pandas.DataFrame:
+    """How the three readings of MV-LCB compare with the printed one.
+
+    Parameters
+    ----------
+    ratios, errors : Series
+        Regrets over that of uniform play and their standard errors, by the name of the policy.
+
+    Returns
+    -------
+    DataFrame
+        A row a reading: ``order``, Kendall's rank correlation of the 18 regrets with the printed
+        ones; ``distance``, see `distances`; MV-LCB's least and largest regret over uniform play's,
+        and its largest standard error.
+    """
+    import pandas
+    from scipy.stats import kendalltau
+
+    printed = printed_over_uniform()
+    titles = printed.index.str.startswith("MV-LCB")
+    columns = ["order", "distance", "least", "most", "standard error"]
+    rows = {}
+    for reading, distance in distances(ratios).items():
+        ours, error = in_reading(ratios, reading), in_reading(errors, reading)
+        order = kendalltau(printed, ours).statistic
+        mine = ours[titles]
+        rows[reading] = order, distance, mine.min(), mine.max(), error[titles].max()
+    rows["the paper"] = 1.0, 0.0, printed[titles].min(), printed[titles].max(), np.nan
+    return pandas.DataFrame.from_dict(rows, "index", columns=columns)
 
 
 def search(
