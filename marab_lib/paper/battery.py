@@ -16,6 +16,7 @@ from .. import _validate, risk
 from .._rounding import first_least
 from ..arms import Empirical
 from ..problems import Problem
+from ..statistics import draws, percentile_interval
 from . import data
 
 if TYPE_CHECKING:
@@ -881,6 +882,22 @@ class RewardTable:
         """Name of the best strategy in mean, in CVaR at level alpha and in minimum."""
         columns = self.summary(alpha).drop(columns="sd")
         return {name: self.names[first_least(-columns[name])] for name in columns}
+
+    def gaps_to_best(self, resamples: int, seed: int) -> list[str]:
+        """95 % interval of the best mean less that of each strategy, as text; its own is empty.
+
+        Bootstrap over weeks of days in a row, since neighbouring days are alike.
+        """
+        leader = int(first_least(-self.rewards.mean(axis=1)))
+        gaps = self.rewards[leader] - self.rewards
+        weeks = np.array_split(np.arange(gaps.shape[1]), max(2, round(gaps.shape[1] / 7)))
+        weekly = np.stack([gaps[:, week].mean(axis=1) for week in weeks], axis=1)
+        drawn = draws(len(weeks), resamples, seed)
+        low, high = percentile_interval(weekly[:, drawn].mean(axis=-1), axis=-1)
+        return [
+            "" if i == leader else f"{a:.4f} to {b:.4f}"
+            for i, (a, b) in enumerate(zip(low, high, strict=True))
+        ]
 
     def cheapest(self) -> np.ndarray:
         """Number of each day's cheapest strategy, the first of those equal but for rounding."""

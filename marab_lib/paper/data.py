@@ -37,6 +37,10 @@ _FILES = {  # size in bytes and sha256
         292_969,
         "985fe00fc2e7a5975e2ef834516ce52faf77dcd99467eae8336641043d5141c7",
     ),
+    "figure_4.csv": (
+        43_798,
+        "7f990335168dde49432e410e739fd9334abf322742a6454e865235ece4925ccd",
+    ),
     "published_curves.csv": (
         423_611,
         "c9be6bae088aca877ec130a679d12e188efd73a3277c27aadc369b94bc3ac7f8",

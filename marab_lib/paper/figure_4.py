@@ -35,6 +35,7 @@ __all__ = [
     "distances",
     "in_reading",
     "labels",
+    "nearest",
     "over_uniform",
     "parts",
     "printed_curves",
@@ -125,19 +126,21 @@ def labels() -> dict[str, dict[str, str]]:
     return rows
 
 
-def printed_curves(shown: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def printed_curves(shown: str, unit: float = 1.0) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The printed curves, x and y, by the name of the policy; MV-LCB's as if optimistic.
 
     Parameters
     ----------
     shown : {"rewards", "regret"}
+    unit : float
+        What y is divided by.
     """
     found = {}
     for p in figure_4_policies():
         if getattr(p, "bonus", "optimistic") == "optimistic":
             row = "marab" if p.title == "MIN" else p.title.lower()
             part = data.of_policy(data.published_curves(4, f"{row} {shown}"), p)
-            found[p.name] = part["x"].to_numpy(), part["y"].to_numpy()
+            found[p.name] = part["x"].to_numpy(), part["y"].to_numpy() / unit
     return found
 
 
@@ -199,6 +202,13 @@ def readings(ratios: pandas.Series, errors: pandas.Series) -> pandas.DataFrame:
         rows[reading] = order, distance, mine.min(), mine.max(), error[titles].max()
     rows["the paper"] = 1.0, 0.0, printed[titles].min(), printed[titles].max(), np.nan
     return pandas.DataFrame.from_dict(rows, "index", columns=columns)
+
+
+def nearest(search: pandas.DataFrame) -> tuple[dict[str, float], str]:
+    """The setting and the reading of MV-LCB that come nearest, from the saved search."""
+    sure = search[search["stage"] == "confirm"].reset_index(drop=True)
+    place, reading = sure[list(READINGS)].stack().idxmin()
+    return {name: float(sure.loc[place, name]) for name in _GRID}, str(reading)
 
 
 def search(
