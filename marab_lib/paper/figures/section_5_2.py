@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -272,9 +272,9 @@ def best_arms(axes: Sequence[Axes], problems: Sequence[Problem]) -> Sequence[Axe
     """Densities of the arms of best mean and of best CVaR at 20 %, a panel a problem."""
     x = np.linspace(0, 1, 400)
     for axis, problem in zip(axes, problems, strict=True):
-        careful = problem.arms[problem.cvars(0.2).argmax()]
-        axis.plot(x, problem.arms[problem.best_arm].pdf(x), "k-", label="best mean")
-        axis.plot(x, careful.pdf(x), "C1--", label="best CVaR")
+        laws: Sequence[Any] = problem.arms  # with densities
+        axis.plot(x, laws[problem.best_arm].pdf(x), "k-", label="best mean")
+        axis.plot(x, laws[int(problem.cvars(0.2).argmax())].pdf(x), "C1--", label="best CVaR")
         axis.set(xlabel="reward")
     axes[0].set(ylabel="density", ylim=(0, None))
     axes[0].legend()

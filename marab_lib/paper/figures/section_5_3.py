@@ -25,6 +25,7 @@ __all__ = [
     "cheapest_share",
     "demand_profiles",
     "demand_year",
+    "energy_differences",
     "energy_panels",
     "energy_regrets",
     "energy_sorted_rewards",
@@ -173,10 +174,26 @@ def energy_panels(
                 printed_curve(right, *printed[name], color=look["color"], marker=look["marker"])
                 right.plot(*printed[name], lw=0.5, color=look["color"], label=label)
         right.set(title=f"{title}, printed", xlim=left.get_xlim())
-        left.legend(fontsize=6.5)
+        left.legend(fontsize=6.5, ncols=2 if len(labels) > 5 else 1)
     for axis in axes[:-1].flat:
         axis.set_xlabel("")
     axes[-1, 1].set_xlabel(axes[-1, 0].get_xlabel())
+    return axes
+
+
+def energy_differences(
+    axes: np.ndarray,
+    ranked: xarray.DataArray,
+    regrets: xarray.DataArray,
+    reference: str,
+    labels: Mapping[str, str],
+) -> np.ndarray:
+    """Sorted rewards and regrets of some policies, less those of one: mean over the runs."""
+    draw = (energy_sorted_rewards, energy_regrets)
+    for axis, values, curves in zip(axes, (ranked, regrets), draw, strict=True):
+        curves(axis, values - values.sel(policy=reference, drop=True), labels)
+        axis.set_ylabel(f"{axis.get_ylabel()}, less {reference}'s")
+    axes[0].legend(fontsize=7)
     return axes
 
 
