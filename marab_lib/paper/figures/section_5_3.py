@@ -197,11 +197,22 @@ def energy_differences(
     return axes
 
 
-def over_uniform(axes: Axes, table: pandas.DataFrame) -> Axes:
-    """Regrets over that of uniform play, a line a policy, a mark a column."""
+def over_uniform(axes: Axes, table: pandas.DataFrame, errors: pandas.DataFrame) -> Axes:
+    """Regrets over that of uniform play, a line a policy, a mark a column.
+
+    Parameters
+    ----------
+    axes : Axes
+    table : DataFrame
+        A row a policy.
+    errors : DataFrame
+        Standard errors, of the columns that have one; drawn are two.
+    """
     height = np.arange(len(table))[::-1]
     for name, marker, color in zip(table, "osD", ("#000000", *COLORS[:2]), strict=False):
-        axes.plot(table[name], height, marker, color=color, mfc="none", ms=5, label=name)
+        error = 2 * errors[name] if name in errors else None
+        look = {"fmt": marker, "color": color, "mfc": "none", "ms": 5, "lw": 1, "label": name}
+        axes.errorbar(table[name], height, xerr=error, **look)
     axes.axvline(1, color="#777777", lw=0.8, ls="--")
     axes.set_yticks(height, table.index)
     axes.set(xlabel="regret over that of uniform play", xlim=(0, None))
