@@ -192,7 +192,8 @@ def energy_differences(
     draw = (energy_sorted_rewards, energy_regrets)
     for axis, values, curves in zip(axes, (ranked, regrets), draw, strict=True):
         curves(axis, values - values.sel(policy=reference, drop=True), labels)
-        axis.set_ylabel(f"{axis.get_ylabel()}, less {reference}'s")
+        title = values.sel(policy=reference).title.item()
+        axis.set_ylabel(f"{axis.get_ylabel()}, less {title}'s")
     axes[0].legend(fontsize=7)
     return axes
 
