@@ -16,6 +16,7 @@ from .. import _validate, risk
 from .._rounding import first_least
 from ..arms import Empirical
 from ..problems import Problem
+from ..statistics import draws, percentile_interval
 from . import data
 
 if TYPE_CHECKING:
@@ -461,11 +462,14 @@ class Tariff:
         p_u >= 0 more for each MWh bought above the subscribed power. 0 is the paper's model.
     subscribed : float
         G >= 0 in MW. All are at most 1e15, and kept as floats.
+    end_value : float
+        w >= 0: worth of the energy left at midnight, as a share of what it saves, p eta_d a MWh.
     """
 
     price: float = 1.0
     overrun: float = 5.0
     subscribed: float = 1.25
+    end_value: float = 1.0
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -509,13 +513,14 @@ class Operation:
         """Cost of each day in the unit of the price, shape (days,).
 
         The energy bought, the overruns, and the change of the energy stored at its worth to the
-        user, p eta_d a MWh: sum[p g dt + p_u max(0, g - G) dt] - p eta_d (e_T - e_0).
+        user, w p eta_d a MWh: sum[p g dt + p_u max(0, g - G) dt] - w p eta_d (e_T - e_0).
         """
         tariff = _instance("tariff", tariff, Tariff, Tariff())
         over = np.maximum(0, self.bought - tariff.subscribed)
         paid = (tariff.price * self.bought + tariff.overrun * over).sum(axis=1) * HOURS
         change = self.stored[:, -1] - self.stored[:, 0]
-        return paid - tariff.price * self.battery.discharge_efficiency * change
+        worth = tariff.end_value * tariff.price * self.battery.discharge_efficiency
+        return paid - worth * change
 
     def unit_cost(self, tariff: Tariff | None = None) -> np.ndarray:
         """Cost of a MWh served, U, shape (days,)."""
@@ -878,6 +883,22 @@ class RewardTable:
         columns = self.summary(alpha).drop(columns="sd")
         return {name: self.names[first_least(-columns[name])] for name in columns}
 
+    def gaps_to_best(self, resamples: int, seed: int) -> list[str]:
+        """95 % interval of the best mean less that of each strategy, as text; its own is empty.
+
+        Bootstrap over weeks of days in a row, since neighbouring days are alike.
+        """
+        leader = int(first_least(-self.rewards.mean(axis=1)))
+        gaps = self.rewards[leader] - self.rewards
+        weeks = np.array_split(np.arange(gaps.shape[1]), max(2, round(gaps.shape[1] / 7)))
+        weekly = np.stack([gaps[:, week].mean(axis=1) for week in weeks], axis=1)
+        drawn = draws(len(weeks), resamples, seed)
+        low, high = percentile_interval(weekly[:, drawn].mean(axis=-1), axis=-1)
+        return [
+            "" if i == leader else f"{a:.4f} to {b:.4f}"
+            for i, (a, b) in enumerate(zip(low, high, strict=True))
+        ]
+
     def cheapest(self) -> np.ndarray:
         """Number of each day's cheapest strategy, the first of those equal but for rounding."""
         return first_least(self.unit_cost)
@@ -949,6 +970,7 @@ def variants() -> Iterator[tuple[str, Battery, Tariff]]:
         ("p", "price", (0.5, 2.0)),
         ("p_u", "overrun", (0.0, 1.0, 20.0)),
         ("G", "subscribed", (1.15, 1.35)),
+        ("w", "end_value", (0.0, 0.5)),
     ]
     yield "as frozen", battery, tariff
     for symbol, name, values in changes:

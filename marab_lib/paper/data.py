@@ -16,9 +16,12 @@ from .. import _validate
 if TYPE_CHECKING:
     import pandas
 
+    from ..policies import Policy
+
 
 __all__ = [
     "folder",
+    "of_policy",
     "project",
     "published_curves",
     "read_csv",
@@ -29,6 +32,14 @@ _FILES = {  # size in bytes and sha256
     "energy_table.csv": (
         45_761,
         "b36762866d86ae7cfc9e832404e705517bbbec0b6151cc523f0de770d1dd87bd",
+    ),
+    "figure_3.csv": (
+        292_969,
+        "985fe00fc2e7a5975e2ef834516ce52faf77dcd99467eae8336641043d5141c7",
+    ),
+    "figure_4.csv": (
+        43_798,
+        "7f990335168dde49432e410e739fd9334abf322742a6454e865235ece4925ccd",
     ),
     "published_curves.csv": (
         423_611,
@@ -142,3 +153,19 @@ def published_curves(figure: int, panel: str) -> pandas.DataFrame:
         )
     part = table[(table["figure"] == figure) & (table["panel"] == panel)]
     return part.drop(columns=["figure", "panel"]).reset_index(drop=True)
+
+
+def of_policy(curves: pandas.DataFrame, policy: Policy) -> pandas.DataFrame:
+    """The part of `published_curves` that is one policy's, by its title and parameters.
+
+    Examples
+    --------
+    >>> from marab_lib import policies
+    >>> len(of_policy(published_curves(3, "ucb low"), policies.UCB(C=1.0)))
+    116
+    """
+    part = curves[curves["policy"] == policy.title]
+    for name, value in policy.described().items():
+        if name in part:
+            part = part[part[name] == value]
+    return part

@@ -137,8 +137,8 @@ ENERGY = [
     (_with_battery, {
         "capacity": 2.0, "power": 0.5, "charge_efficiency": 0.95, "discharge_efficiency": 0.95,
         "reserve": 0.1, "start": 0.5, "leak": 0.001}, ANY),
-    (lambda **f: DAY.cost(energy.Tariff(**f)), {"price": 1.0, "overrun": 5.0, "subscribed": 1.2},
-     ANY),
+    (lambda **f: DAY.cost(energy.Tariff(**f)),
+     {"price": 1.0, "overrun": 5.0, "subscribed": 1.2, "end_value": 1.0}, ANY),
     (lambda demand, weather, dates: _over(energy.Days(demand, weather, dates)),
      {"demand": DAYS.demand, "weather": DAYS.weather, "dates": ["1 June"]}, ANY),
     (lambda demand, weather: _over(energy.Days.repeat(demand, weather)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from ...problems import Problem
+
 
 __all__ = [
+    "best_arms",
     "by_groups",
     "goal_and_learning",
     "origin_panels",
@@ -27,6 +30,7 @@ __all__ = [
     "sorted_rewards",
     "statement_intervals",
     "tail_gaps",
+    "tail_panels",
 ]
 
 
@@ -169,6 +173,7 @@ def reward_panels(
     band: xarray.DataArray,
     groups: Mapping[str, Sequence],
     names: Sequence[str],
+    printed: Sequence[Mapping[str, np.ndarray]] = (),
 ) -> np.ndarray:
     """Figure 3: a row of panels for each policy, a column for each problem.
 
@@ -183,6 +188,8 @@ def reward_panels(
         As `section_5_2_2.figure_3_policies` gives it; the first parameter of each tells them apart.
     names : sequence of str
         For the problems.
+    printed : sequence of mappings from name of a policy to array, shape (n,), optional
+        The printed curves of each problem, at n evenly spaced ranks; hollow marks.
     """
     for row, (title, group) in zip(axes, groups.items(), strict=True):
         for j, axis in enumerate(row):
@@ -191,6 +198,11 @@ def reward_panels(
             lines = {label: curve.sel(policy=p).values[j] for p, label in labels.items()}
             ends = {label: band.sel(policy=p).values[:, j] for p, label in labels.items()}
             sorted_rewards(axis, lines, ends)
+            for p, color, marker in zip(labels, shades(len(labels)), "os^", strict=True):
+                for of_problem in printed[j : j + 1]:
+                    y = of_problem[p]
+                    x = np.arange(1, len(y) + 1) * curve.sizes["rank"] / len(y)
+                    printed_curve(axis, x, y, color=color, marker=marker)
             axis.set(title=f"{title}, {names[j]} variance")
         row[0].set(ylabel="reward")
         row[0].legend(loc="lower right")
@@ -227,6 +239,45 @@ def tail_gaps(axes: Axes, levels: np.ndarray, gaps: np.ndarray) -> Axes:
     axes.plot(x, at[2], "k.-")
     axes.axhline(0, color="#777777", lw=0.8)
     axes.set(xlabel="level (%)")
+    return axes
+
+
+def tail_panels(
+    axes: np.ndarray, quantiles: Mapping[str, xarray.DataArray], names: Sequence[str], other: str
+) -> np.ndarray:
+    """`tail_gaps` of some policies less another: a row an interpretation, a column a policy.
+
+    Parameters
+    ----------
+    axes : ndarray of Axes, shape (interpretation, policy)
+    quantiles : mapping from interpretation to DataArray (policy, problem, level)
+        With the coordinate alpha.
+    names : sequence of str
+        Of the policies.
+    other : str
+        The one to compare with.
+    """
+    for row, (title, of) in zip(axes, quantiles.items(), strict=True):
+        for axis, name in zip(row, names, strict=True):
+            gaps = (of.sel(policy=name) - of.sel(policy=other)).transpose("problem", "level")
+            tail_gaps(axis, gaps.level.values, gaps.values)
+            alpha = float(of.sel(policy=name).alpha)
+            axis.set(title=f"α = {alpha:.1%}, {title}", xlabel="")
+    for axis in axes[-1]:
+        axis.set(xlabel="level (%)")
+    return axes
+
+
+def best_arms(axes: Sequence[Axes], problems: Sequence[Problem]) -> Sequence[Axes]:
+    """Densities of the arms of best mean and of best CVaR at 20 %, a panel a problem."""
+    x = np.linspace(0, 1, 400)
+    for axis, problem in zip(axes, problems, strict=True):
+        laws: Sequence[Any] = problem.arms  # with densities
+        axis.plot(x, laws[problem.best_arm].pdf(x), "k-", label="best mean")
+        axis.plot(x, laws[int(problem.cvars(0.2).argmax())].pdf(x), "C1--", label="best CVaR")
+        axis.set(xlabel="reward")
+    axes[0].set(ylabel="density", ylim=(0, None))
+    axes[0].legend()
     return axes
 
 

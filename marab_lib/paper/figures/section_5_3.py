@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import seaborn as sns
@@ -11,9 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.dates import DateFormatter
 
 from ... import regret
-from ...plots import COLORS, curve, policy_style
+from ...plots import COLORS, curve, policy_style, printed_curve
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
     from .. import battery
@@ -24,8 +25,11 @@ __all__ = [
     "cheapest_share",
     "demand_profiles",
     "demand_year",
+    "energy_differences",
+    "energy_panels",
     "energy_regrets",
     "energy_sorted_rewards",
+    "over_uniform",
     "reward_distributions",
 ]
 
@@ -143,6 +147,96 @@ def energy_regrets(axes: Axes, regrets: xarray.DataArray, labels: Mapping[str, s
     return axes
 
 
+def energy_panels(
+    axes: np.ndarray,
+    draw: Callable[[Axes, xarray.DataArray, Mapping[str, str]], Axes],
+    ours: xarray.DataArray,
+    printed: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    rows: Mapping[str, Mapping[str, str]],
+) -> np.ndarray:
+    """One column of figure 4, ours on the left, the printed curves on the right.
+
+    Parameters
+    ----------
+    axes : ndarray of Axes, shape (4, 2)
+    draw : callable
+        `energy_sorted_rewards` or `energy_regrets`.
+    ours : DataArray
+        For `draw`.
+    printed : mapping from name of a policy to (x, y)
+    rows : mapping from title to mapping from name to label
+    """
+    for (title, labels), (left, right) in zip(rows.items(), axes, strict=True):
+        draw(left, ours, labels).set_title(f"{title}, ours")
+        for i, (name, label) in enumerate(labels.items()):
+            if name in printed:
+                look = _look(ours.sel(policy=name), i, len(labels))
+                printed_curve(right, *printed[name], color=look["color"], marker=look["marker"])
+                right.plot(*printed[name], lw=0.5, color=look["color"], label=label)
+        right.set(title=f"{title}, printed", xlim=left.get_xlim())
+        left.legend(fontsize=6.5, ncols=2 if len(labels) > 5 else 1)
+    for axis in axes[:-1].flat:
+        axis.set_xlabel("")
+    axes[-1, 1].set_xlabel(axes[-1, 0].get_xlabel())
+    return axes
+
+
+def energy_differences(
+    axes: np.ndarray,
+    ranked: xarray.DataArray,
+    regrets: xarray.DataArray,
+    reference: str,
+    labels: Mapping[str, str],
+) -> np.ndarray:
+    """Sorted rewards and regrets of some policies, less those of one: mean over the runs."""
+    draw = (energy_sorted_rewards, energy_regrets)
+    for axis, values, curves in zip(axes, (ranked, regrets), draw, strict=True):
+        curves(axis, values - values.sel(policy=reference, drop=True), labels)
+        title = values.sel(policy=reference).title.item()
+        axis.set_ylabel(f"{axis.get_ylabel()}, less {title}'s")
+    axes[0].legend(fontsize=7)
+    return axes
+
+
+def over_uniform(axes: Axes, table: pandas.DataFrame, errors: pandas.DataFrame) -> Axes:
+    """Regrets over that of uniform play, a line a policy, a mark a column.
+
+    Parameters
+    ----------
+    axes : Axes
+    table : DataFrame
+        A row a policy.
+    errors : DataFrame
+        Standard errors, of the columns that have one; drawn are two.
+    """
+    height = np.arange(len(table))[::-1]
+    for name, marker, color in zip(table, "osD", ("#000000", *COLORS[:2]), strict=False):
+        error = 2 * errors[name] if name in errors else None
+        look = {"fmt": marker, "color": color, "mfc": "none", "ms": 5, "lw": 1, "label": name}
+        axes.errorbar(table[name], height, xerr=error, **look)
+    axes.axvline(1, color="#777777", lw=0.8, ls="--")
+    axes.set_yticks(height, table.index)
+    axes.set(xlabel="regret over that of uniform play", xlim=(0, None))
+    axes.legend(loc="lower center", bbox_to_anchor=(0.4, 1), ncols=3)
+    return axes
+
+
+def _look(of_policy: xarray.DataArray, i: int, n: int) -> dict[str, Any]:
+    """Colour, dash and marker of the i-th of n curves."""
+    color = policy_style(of_policy.title.item())["color"]
+    if of_policy.bonus == "pessimistic":
+        color = "#000000"
+    elif of_policy.bonus == "printed":
+        color = "#777777"
+    elif n > 2 and color != "#000000":
+        color = sns.light_palette(color, n + 3).as_hex()[3 + i]
+    return {
+        "color": color,
+        "linestyle": _DASHES[i % len(_DASHES)],
+        "marker": _MARKERS[i % len(_MARKERS)],
+    }
+
+
 def _curves(axes: Axes, values: xarray.DataArray, along: str, labels: Mapping[str, str]) -> None:
     """A curve a policy: its own colour, shaded by the order, with dash and marker by the order.
 
@@ -152,13 +246,6 @@ def _curves(axes: Axes, values: xarray.DataArray, along: str, labels: Mapping[st
     for i, (name, label) in enumerate(labels.items()):
         of_policy = values.sel(policy=name)
         mean, error = regret.mean_and_error(of_policy)
-        color = policy_style(of_policy.title.item())["color"]
-        if of_policy.bonus == "pessimistic":
-            color = "#000000"
-        elif of_policy.bonus == "printed":
-            color = "#777777"
-        elif n > 2 and color != "#000000":
-            color = sns.light_palette(color, n + 3).as_hex()[3 + i]
         every = max(1, x.size // 8)
         curve(
             axes,
@@ -166,10 +253,8 @@ def _curves(axes: Axes, values: xarray.DataArray, along: str, labels: Mapping[st
             mean,
             error,
             label=label,
-            color=color,
-            linestyle=_DASHES[i % len(_DASHES)],
-            marker=_MARKERS[i % len(_MARKERS)],
             markevery=(every * (i + 1) // (n + 1), every),
             markersize=3.5,
+            **_look(of_policy, i, n),
         )
     axes.set_xlim(0, x[-1])
