@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from ...plots import COLORS
 
 if TYPE_CHECKING:
     import pandas
+
+    from ...arms import RewardLaw
 
 
 __all__ = [
@@ -22,6 +25,7 @@ __all__ = [
     "faster_region",
     "lower_mass",
     "regret_paths",
+    "shared_labels",
     "simulated_points",
     "winner_map",
 ]
@@ -72,15 +76,26 @@ def simulated_points(
     return axes
 
 
-def lower_mass(axes: Axes, e: np.ndarray, cdf: np.ndarray, constant: float) -> Axes:
+def shared_labels(axes: np.ndarray, ylabel: str) -> None:
+    """One y label on the left and one legend below, for panels that share both."""
+    first = np.ravel(axes)[0]
+    first.set_ylabel(ylabel)
+    handles, labels = first.get_legend_handles_labels()
+    first.figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+
+
+def lower_mass(axes: Axes, law: RewardLaw, name: str) -> Axes:
     """F(a + e) against the line A e (Lemma 4.1's assumption), with the place where they touch."""
-    line = constant * e
+    a, A = float(law.essential_infimum), float(law.lower_mass_constant)
+    e = np.linspace(0, float(law.essential_supremum) - a, 400)[1:]
+    cdf = np.asarray(law.cdf(a + e))
     axes.plot(e, cdf, color="#000000", label="F(a + e)")
-    axes.plot(e, line, color=COLORS[3], linestyle="--", label="A e")
-    if constant > 0:
+    axes.plot(e, A * e, color=COLORS[3], linestyle="--", label="A e")
+    if A > 0:
         at = int(np.argmin(cdf / e))
         axes.plot(e[at], cdf[at], "o", color=COLORS[3], mfc="white", clip_on=False, zorder=4)
     axes.set(xlim=(0, e[-1]), ylim=(0, 1.03), xlabel="e")
+    axes.set_title(f"{name}\nA = {A:.3f}", fontsize=8)
     return axes
 
 
@@ -89,9 +104,8 @@ def faster_region(axes: Axes, cross: pandas.DataFrame, families: Iterable[str]) 
 
     `cross` has columns family, A, crossing, s.e. and predicted.
     """
-    edge = np.array([cross["A"].min() * 0.8, cross["A"].max() * 1.2])
-    axes.plot(edge, edge / 2, color="#777777", linestyle=":", label="bounds: A / 2")
-    axes.fill_between(edge, edge / 2, 1, color="#777777", alpha=0.12, linewidth=0)
+    edge = np.array([cross["A"].min() * 0.8, cross["A"].max() * 2.2])
+    axes.plot(edge, edge / 2, color="#777777", linestyle=":")
     dashes = ("-", "--", "-.", (0, (6, 1, 1, 1, 1, 1)))
     for family, style, marker, dash in zip(
         families, _BOUND_STYLES[1:], "osD^", dashes, strict=False
@@ -99,15 +113,21 @@ def faster_region(axes: Axes, cross: pandas.DataFrame, families: Iterable[str]) 
         part = cross[cross["family"] == family]
         y, error = part["crossing"], 2 * part["s.e."]
         color = style["color"]
-        look = {"color": color, "linestyle": dash}
-        axes.plot(part["A"], part["predicted"], label=f"{family}: predicted", **look)
-        simulated_points(
-            axes, part["A"], y, y - error, y + error, label=family, color=color, marker=marker
-        )
-    axes.set(xscale="log", yscale="log", xlabel="lower-mass constant A", ylabel="ε", xlim=edge)
+        axes.plot(part["A"], part["predicted"], color=color, linestyle=dash)
+        simulated_points(axes, part["A"], y, y - error, y + error, color=color, marker=marker)
+        end = part["A"].iloc[-1], part["predicted"].iloc[-1]
+        axes.annotate(family, end, (7, -3), textcoords="offset points", color=color, fontsize=8)
+    axes.set(
+        xscale="log", yscale="log", xlabel="lower-mass constant A", ylabel="error ε", xlim=edge
+    )
     axes.set_ylim(cross["crossing"].min() / 2, 1)
-    axes.text(0.97, 0.93, "mean first", transform=axes.transAxes, ha="right", fontsize=8)
-    axes.text(0.97, 0.05, "minimum first", transform=axes.transAxes, ha="right", fontsize=8)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.text(0.03, 0.93, "mean learnt first", transform=axes.transAxes, fontsize=8)
+    right: dict[str, Any] = {"transform": axes.transAxes, "ha": "right"}
+    axes.text(0.97, 0.7, "dotted: the bounds cross, ε = A/2", fontsize=8, color="#555555", **right)
+    axes.text(0.97, 0.05, "minimum learnt first", fontsize=8, **right)
     return axes
 
 
