@@ -421,7 +421,8 @@ two_problems = unchecked(
     "5.2.2 the two problems",
     "Figure 3",
     "The two problems shown are representative.",
-    reason="the paper does not give them; notebook 08 chooses two by a rule",
+    reason="the paper does not give them; notebook 08 chooses two by a rule, and searches for the "
+    "two whose curves are nearest to the printed ones",
 )
 
 
