@@ -10,10 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
-from ...plots import COLORS
+from ...plots import COLORS, policy_style
+from ...regret import mean_and_error
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
 
     from ...arms import RewardLaw
 
@@ -24,6 +26,7 @@ __all__ = [
     "exact_and_simulated_cdf",
     "faster_region",
     "lower_mass",
+    "policy_points",
     "regret_paths",
     "shared_labels",
     "simulated_points",
@@ -73,6 +76,23 @@ def simulated_points(
     style: dict[str, Any] = {"color": color, "mfc": "white", "ms": 3.5, "zorder": 3}
     axes.errorbar(x[~zero], y[~zero], bars, fmt=marker, lw=1, label=label, **style)
     axes.plot(x[zero], high[zero], linestyle="", marker=7, **style)
+    return axes
+
+
+def policy_points(axes: Axes, regret: xarray.DataArray) -> Axes:
+    """Mean over the runs of each policy with bars of two standard errors, in the policy's style.
+
+    `regret` has the dimensions policy, run and checkpoint, and the coordinates of a result.
+    """
+    for name in regret.policy.values:
+        values = regret.sel(policy=name)
+        mean, error = (x.values for x in mean_and_error(values, "run"))
+        style = policy_style(values.title.item())
+        look = {"color": style["color"], "marker": style["marker"]}
+        ends = mean - 2 * error, mean + 2 * error
+        simulated_points(
+            axes, values.checkpoint.values, mean, *ends, label=values.label.item(), **look
+        )
     return axes
 
 
