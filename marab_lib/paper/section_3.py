@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = [
     "asymptotic_variance",
     "error_exponent",
-    "error_ratio",
     "first_differences",
     "mean_square_errors",
     "phase_one_exceptions",
@@ -76,11 +75,6 @@ def error_exponent(squares: np.ndarray, sizes: Sequence[int]) -> Estimate:
     """Slope of log(root mean square error) against log(n): -1/2 for 1/sqrt(n)."""
     logs = np.log(np.asarray(sizes, dtype=float))
     return Estimate.mean([np.polyfit(logs, np.log(part) / 2, 1)[0] for part in squares])
-
-
-def error_ratio(squares: np.ndarray, variance: float, n: int) -> Estimate:
-    """Mean square error at the last size n over its asymptotic value V / n."""
-    return Estimate.mean(squares[:, -1] / (variance / n))
 
 
 def arm(e: Evidence) -> TruncatedGaussianMixture:

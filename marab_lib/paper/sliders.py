@@ -195,7 +195,7 @@ def proof_of_concept(
             drawn = mean.sel(policy=policy.name), error.sel(policy=policy.name)
             style = plots.policy_style(policy.title)
             plots.curve(axes, mean.checkpoint, *drawn, label=policy.name, **style)
-        axes.set(xlabel="iteration $t$", ylabel="theoretical regret", yscale="log")
+        axes.set(xlabel="iteration $t$", ylabel="pseudo-regret", yscale="log")
         axes.set(xlim=(0, horizon), title=f"$\\Delta_{{\\max}}$ = {delta_max:g}")
         figure.legend(loc="outside lower center", ncols=3)
 
