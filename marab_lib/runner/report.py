@@ -326,10 +326,11 @@ def _claims_of_run(out: Path) -> pandas.DataFrame | None:
     if not path.exists():
         return None
     table = read_table(path)
-    for name in ("key", "verdict"):
-        if name not in table:
-            columns = ", ".join(table.columns)
-            raise ValueError(f"{path} must have the columns key and verdict, got {columns}")
+    needed = ["key", "whose", "verdict", "nearest"]
+    if not {*needed} <= {*table}:
+        raise ValueError(
+            f"{path} must have the columns {', '.join(needed)}, got {', '.join(table.columns)}"
+        )
     return table.set_index("key")
 
 

@@ -141,8 +141,9 @@ def pretend_run(write_notebook, folder: Path, claims: str, **papermill: object) 
 def test_verdicts_of_this_run_come_after_the_published_ones(write_notebook, tmp_path):
     published = saved_verdicts()
     first, other = published.index[:2]
-    claims = f"key,claim,ours,verdict\n{first},A | B,0.5,{published['verdict'].iloc[0]}\n"
-    claims += f"{other},C,0.1,cannot be checked\n"
+    verdict = published["verdict"].iloc[0]
+    claims = f"key,claim,ours,whose,verdict,nearest\n{first},A | B,0.5,the paper's,{verdict},\n"
+    claims += f"{other},C,0.1,the paper's,cannot be checked,\n"
     given = {"horizon": 7, "seed": 1, "output_dir": "x"}
     out = pretend_run(write_notebook, tmp_path, claims, parameters=given, duration=200.0)
     page, flaws = report.build(out, tmp_path / "notebooks")
@@ -156,7 +157,7 @@ def test_verdicts_of_this_run_come_after_the_published_ones(write_notebook, tmp_
         assert 0 < found.index("Published verdicts") < found.index("Verdicts of this run")
         assert "in this run, with other parameters than its own: horizon = 7 ." in found
         assert f"Not as published: {other}." in found
-    assert f"{first} A | B 0.5 {published['verdict'].iloc[0]}" in found
+    assert f"{first} A | B 0.5 the paper" in found
     assert f"All {len(published)} claims" in text(page)
 
 
@@ -164,7 +165,7 @@ def test_verdicts_of_this_run_come_after_the_published_ones(write_notebook, tmp_
     ("claims", "message"),
     [
         ("", "cannot be read as a table: No columns"),
-        ("a,b\n1,2\n", "must have the columns key and verdict, got a, b"),
+        ("a,b\n1,2\n", "must have the columns key, whose, verdict, nearest, got a, b"),
     ],
 )
 def test_a_broken_table_of_claims_is_named(write_notebook, tmp_path, claims, message):
@@ -259,9 +260,11 @@ def test_text_from_outside_is_shown_as_it_is(write_notebook, tmp_path):
     places = ["--notebooks", str(tmp_path / "notebooks"), "--out", str(tmp_path / "out")]
     assert main(["run", "1", "-p", "name", PLANTED + BROKEN, *places]) == 1
     first = saved_verdicts().index[0]
-    keys = f'{first},A,holds\n"{PLANTED}","{BROKEN}{PLANTED}",holds\n'
+    keys = f'{first},A,holds,the paper\'s,\n"{PLANTED}","{BROKEN}{PLANTED}",holds,the paper\'s,\n'
     (tmp_path / "out" / "numbers").mkdir()
-    (tmp_path / "out" / "numbers" / "10_claims.csv").write_text(f"key,claim,verdict\n{keys}")
+    (tmp_path / "out" / "numbers" / "10_claims.csv").write_text(
+        f"key,claim,verdict,whose,nearest\n{keys}"
+    )
     page, flaws = report.build(tmp_path / "out", tmp_path / "notebooks")
     assert flaws == []
     pages = {p.stem: p.read_text(encoding="utf-8") for p in page.parent.rglob("*.html")}
