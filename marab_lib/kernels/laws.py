@@ -15,23 +15,27 @@ AHEAD = 16  # rewards of an arm that are drawn at once
 
 
 @jit()
-def _mixture_quantile(params, start, n_components, pick, position):
-    """A reward of a truncated Gaussian mixture from two numbers in (0, 1).
+def _mixture_rewards(params, start, n_components, words, out):
+    """Rewards of a truncated Gaussian mixture, each from two numbers in (0, 1).
 
     After the two ends, a component is five numbers: cumulative weight *after* truncation,
     location, signed scale, lower normal probability, probability width. The truncation of the
     whole mixture is the mixture of the truncated components, with the weights that rejection
     leaves them.
     """
-    at = start + 2
-    # Counted, not searched: a branch on a random number would be mispredicted half of the time.
-    component = 0
-    for j in range(n_components - 1):
-        component += pick >= params[at + j * COMPONENT]
-    at += component * COMPONENT
-    p = params[at + 3] + position * params[at + 4]
-    x = params[at + 1] + params[at + 2] * normal_quantile(p)
-    return min(max(x, params[start]), params[start + 1])
+    for j in range(out.size):
+        pick = open_uniform(words[0, j])
+        # Counted, not searched: a branch on a random number would be mispredicted half of the time.
+        at = start + 2
+        for i in range(n_components - 1):
+            at += COMPONENT * (pick >= params[start + 2 + i * COMPONENT])
+        words[0, j] = at
+        out[j] = params[at + 3] + open_uniform(words[1, j]) * params[at + 4]
+    for j in range(out.size):
+        at = np.int64(words[0, j])
+        z = normal_quantile(out[j])
+        x = params[at + 1] + params[at + 2] * z
+        out[j] = min(max(x, params[start]), params[start + 1])
 
 
 @jit()
@@ -57,9 +61,7 @@ def draw(kind, params, start, size, key0, key1, arm, run, first, words, out):
         for j in range(out.size):
             out[j] = low + width * open_uniform(words[0, j])
     elif kind == MIXTURE:
-        for j in range(out.size):
-            pick, position = open_uniform(words[0, j]), open_uniform(words[1, j])
-            out[j] = _mixture_quantile(params, start, size, pick, position)
+        _mixture_rewards(params, start, size, words, out)
     elif kind == EMPIRICAL:
         for j in range(out.size):
             out[j] = params[start + int(open_uniform(words[0, j]) * size)]
