@@ -13,8 +13,8 @@ import numpy as np
 from numba import types
 
 from .jit import jit
-from .laws import reward
-from .random import SHIFT, next_uniform, philox
+from .laws import AHEAD, draw
+from .random import next_uniform, philox_words
 from .records import ARM, F1, F2, INDEX_FUNCTION, STATE
 from .tails import update_tail
 
@@ -171,6 +171,8 @@ def _simulate(index_function, options, laws, length, begin, end, output):
     state = np.zeros(1, STATE)
     order = np.zeros(k, np.int64)
     memory = np.zeros(options.memory_size)
+    ahead = np.empty((k, AHEAD))  # rewards of the tape that are drawn before they are asked for
+    words = np.empty((2, AHEAD), np.uint64)
     with_tail = tail_sizes.size > 0
     low = np.empty((k, tail_sizes[horizon] if with_tail else 0))
     high = np.empty((k, horizon if with_tail else 0))
@@ -184,8 +186,7 @@ def _simulate(index_function, options, laws, length, begin, end, output):
         state[0].horizon = horizon
         state[0].last_arm = -1
         state[0].last_reward = 0.0
-        high_word, low_word, _, _ = philox(key0, key1, 0, 0, run, 1)
-        state[0].rng = (high_word << SHIFT) | low_word
+        state[0].rng, _ = philox_words(key0, key1, 0, 0, run, 1)
         if first_pulls != NO_FIRST_PULLS:
             _order_of_first_pulls(first_pulls, order, state)
         total = 0.0
@@ -203,19 +204,25 @@ def _simulate(index_function, options, laws, length, begin, end, output):
                 i = _best_arm(arms, options.ties, state)
                 if i < 0:
                     return step + 1
-            x = reward(
-                kinds[problem, i],
-                law_params,
-                starts[problem, i],
-                sizes[problem, i],
-                key0,
-                key1,
-                i,
-                run,
-                arms[i].n,
-            )
+            n = arms[i].n
+            place = n % AHEAD
+            if place == 0 or (n < AHEAD and n & (n - 1) == 0):  # blocks of 1, 1, 2, 4, 8, 16, 16...
+                draw(
+                    kinds[problem, i],
+                    law_params,
+                    starts[problem, i],
+                    sizes[problem, i],
+                    key0,
+                    key1,
+                    i,
+                    run,
+                    n,
+                    words,
+                    ahead[i, place : place + min(max(n, 1), AHEAD)],
+                )
+            x = ahead[i, place]
             if options.keep_history:
-                history[i, arms[i].n] = x
+                history[i, n] = x
             _observe(arms[i], x)
             if with_tail:
                 update_tail(arms[i], low[i], high[i], x, tail_sizes[arms[i].n])

@@ -12,22 +12,24 @@ import numpy as np
 from .jit import jit
 
 _WORD = np.uint64(0xFFFFFFFF)
-SHIFT = np.uint64(32)
+_SHIFT = np.uint64(32)
 _TWO_52 = 2.0**-52
 _LEAST_NORMAL = 2.0**-1022  # smallest float of full precision
 
 
-@jit()
+# Both are written into the loop that calls them: only then is it done in vector instructions.
+@jit(inline="always")
 def philox(key0, key1, c0, c1, c2, c3):
     """Philox4x32-10 of Salmon et al. (2011): four 32-bit words for a 64-bit key and a counter."""
     key0 = np.uint64(key0)
     key1 = np.uint64(key1)
     x0, x1, x2, x3 = np.uint64(c0), np.uint64(c1), np.uint64(c2), np.uint64(c3)
     for _ in range(10):
-        product0 = np.uint64(0xD2511F53) * x0
-        product1 = np.uint64(0xCD9E8D57) * x2
-        x0 = (product1 >> SHIFT) ^ x1 ^ key0
-        x2 = (product0 >> SHIFT) ^ x3 ^ key1
+        # The masks change nothing, but tell the compiler that vectors of 32 bits will do.
+        product0 = np.uint64(0xD2511F53) * (x0 & _WORD)
+        product1 = np.uint64(0xCD9E8D57) * (x2 & _WORD)
+        x0 = (product1 >> _SHIFT) ^ x1 ^ key0
+        x2 = (product0 >> _SHIFT) ^ x3 ^ key1
         x1 = product1 & _WORD
         x3 = product0 & _WORD
         key0 = (key0 + np.uint64(0x9E3779B9)) & _WORD
@@ -35,10 +37,17 @@ def philox(key0, key1, c0, c1, c2, c3):
     return x0, x1, x2, x3
 
 
+@jit(inline="always")
+def philox_words(key0, key1, c0, c1, c2, c3):
+    """The four words as two of 64 bits."""
+    x0, x1, x2, x3 = philox(key0, key1, c0, c1, c2, c3)
+    return (x0 << _SHIFT) | x1, (x2 << _SHIFT) | x3
+
+
 @jit()
-def open_uniform(high, low):
-    """Two 32-bit words as a number strictly between 0 and 1, on a grid of step 2**-52."""
-    return (np.float64(((high << SHIFT) | low) >> np.uint64(12)) + 0.5) * _TWO_52
+def open_uniform(word):
+    """64 random bits as a number strictly between 0 and 1, on a grid of step 2**-52."""
+    return (np.float64(np.int64(word >> np.uint64(12))) + 0.5) * _TWO_52
 
 
 @jit()
@@ -54,7 +63,7 @@ def next_word(state):
 @jit()
 def next_uniform(state):
     """Next number in (0, 1) from the policy's own stream."""
-    return (np.float64(np.int64(next_word(state) >> np.uint64(12))) + 0.5) * _TWO_52
+    return open_uniform(next_word(state))
 
 
 # Coefficients of AS 241, highest power first: numerator and denominator in each of three regions.

@@ -56,15 +56,31 @@ class UCB(Policy):
         return (_outside(self.C, self.constant),)
 
 
+_SOLVED = 3  # numbers of memory an arm of KL-UCB: entropy of the mean, bound and slope at its index
+
+
+@jit()
+def _solve(a, solved, bound):
+    q = a.index = bernoulli_upper_bound(a.mean, bound / a.n, solved[0])
+    solved[1], solved[2] = bound, q * (1.0 - q) / ((q - a.mean) * a.n)
+
+
 @jit()
 def _kl_ucb(t, arms, state, params, memory, history):
-    bound = kl_ucb_bound(t, params[0])
-    last = state[0].last_arm
-    if last >= 0:  # the entropy of a mean changes only when its arm is pulled
-        memory[last] = bernoulli_entropy(arms[last].mean)
+    bound, last = kl_ucb_bound(t, params[0]), state[0].last_arm
+    solved = memory.reshape(arms.size, _SOLVED)
+    if last >= 0:
+        solved[last, 0] = bernoulli_entropy(arms[last].mean)
+        _solve(arms[last], solved[last], bound)
+    # The index of an arm that was not pulled has grown, at most by the tangent, for it is concave in
+    # the bound. Where that is not enough to win, the old one stays. (No tangent is NaN: no limit.)
+    best = -math.inf
+    for a in arms:
+        best = max(best, a.index)
     for i in range(arms.size):
-        a = arms[i]
-        a.index = bernoulli_upper_bound(a.mean, bound / a.n, memory[i])
+        most = arms[i].index + (bound - solved[i, 1]) * solved[i, 2]
+        if i != last and not most < best - params[1]:
+            _solve(arms[i], solved[i], bound)
 
 
 @dataclass(frozen=True)
@@ -88,8 +104,12 @@ class KLUCB(Policy):
     support = (0.0, 1.0)
     index_function = staticmethod(_kl_ucb)
 
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        # The margin is above all rounding; a random choice takes a number for every tie on its way.
+        return (self.c, math.inf if self.ties == "random" else 1e-8)
+
     def memory_size(self, n_arms: int, horizon: int) -> int:
-        return n_arms
+        return _SOLVED * n_arms
 
 
 @jit()

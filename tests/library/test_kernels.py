@@ -10,8 +10,8 @@ import pytest
 from cases import agrees_with_its_twin, mixed_problem
 from scipy import special, stats
 
-from marab_lib import arms, policies, risk
-from marab_lib.kernels.indices import bernoulli_entropy, bernoulli_upper_bound
+from marab_lib import arms, policies, problems, risk, simulate
+from marab_lib.kernels.indices import bernoulli_entropy, bernoulli_upper_bound, kl_ucb_bound
 from marab_lib.kernels.random import (
     _next_log_gamma,
     next_beta,
@@ -105,6 +105,24 @@ TWINS = [
 @pytest.mark.parametrize(("policy", "twin", "options"), TWINS, ids=lambda x: getattr(x, "name", ""))
 def test_policy_agrees_with_its_twin_pull_by_pull(kind, policy, twin, options):
     agrees_with_its_twin(kind, policy, twin, options, n_arms=6, runs=2, seed=SEED)
+
+
+@policies.index
+def solves_every_index(t, arms, state, params, memory, history):
+    for a in arms:
+        bound = kl_ucb_bound(t, params[0]) / a.n
+        a.index = bernoulli_upper_bound(a.mean, bound, bernoulli_entropy(a.mean))
+
+
+@pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
+@pytest.mark.parametrize("c", [0.0, 3.0])
+def test_kl_ucb_plays_as_if_it_solved_every_index(c, ties):
+    bernoulli = [arms.Bernoulli(p) for p in (0.0, 0.0, 0.3, 0.3, 0.7, 0.9, 0.9, 1.0)]
+    listed = [problems.Problem(bernoulli), problems.Problem(bernoulli[:6]), mixed_problem()]
+    every = policies.Custom(solves_every_index, (c,), ties=ties, first_pulls="ascending")
+    for problem in listed:
+        result = simulate(problem, [policies.KLUCB(c, ties=ties), every], 3000, 4, 0, record="arms")
+        np.testing.assert_array_equal(result.arms[0], result.arms[1])
 
 
 @pytest.mark.parametrize("share", ["ceil", "floor", "round"])

@@ -109,7 +109,7 @@ def test_exp_exp_default_tau():
 def test_kl_ucb_by_hand():
     # n = 2, t = 2: kl(mean, q) = log 2 / 2 = .346574. For mean .5 this is
     # q = (1 + sqrt(1 - exp(-2 * .346574))) / 2; for mean 0 it is 1 - exp(-.346574).
-    entropies = np.array([math.log(2), 0.0])
+    entropies = np.array([math.log(2), 0, 0, 0, 0, 0])  # and what was solved before: nothing
     got = indices(policies.KLUCB(), 2, [[0.5, 0.5], [0.0, 0.0]], memory=entropies)
     assert got == pytest.approx([0.853553, 0.292893], abs=1e-6)
 
