@@ -257,17 +257,20 @@ class EpsilonGreedy(Twin):
 
 
 class ThompsonSampling(Twin):
+    """With random numbers of its own: equal to the module's choices in law only."""
+
     first_pulls = False
 
     def before(self, t):
         if t == 1:
-            self.wins, self.losses = [0] * len(self.arms), [0] * len(self.arms)
+            self.generator = np.random.default_rng((self.run, 13))
+            self.wins, self.losses = np.ones(len(self.arms)), np.ones(len(self.arms))
         else:
-            won = self.gains[-1] > self.rng.uniform()
+            won = self.gains[-1] > self.generator.random()
             (self.wins if won else self.losses)[self.played[-1]] += 1
 
     def index(self, t):
-        return [self.rng.beta(1 + s, 1 + f) for s, f in zip(self.wins, self.losses, strict=True)]
+        return self.generator.beta(self.wins, self.losses)
 
 
 # --- since 2013 ----------------------------------------------------------------------------------

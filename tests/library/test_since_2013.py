@@ -34,6 +34,7 @@ from marab_lib.kernels.random import (
     next_binomial,
     next_exponential,
     next_fast_normal,
+    next_gamma_from,
     next_gamma_whole,
 )
 from marab_lib.kernels.ranks import trimmed_cvar
@@ -172,8 +173,12 @@ def test_binomial_at_the_ends():
 @pytest.mark.parametrize("shape", [1, 3, 6, 7, 50])
 def test_whole_gamma_numbers(shape):
     state = new_state(6)
-    x = [next_gamma_whole(state, shape) for _ in range(20_000)]
-    assert stats.kstest(x, "gamma", args=(shape,)).pvalue > 1e-4
+    d = shape - 1 / 3
+    for x in (
+        [next_gamma_whole(state, shape) for _ in range(20_000)],
+        [next_gamma_from(state, d, 1 / math.sqrt(9 * d)) for _ in range(20_000)],
+    ):
+        assert stats.kstest(x, "gamma", args=(shape,)).pvalue > 1e-4
 
 
 UNIFORM = np.random.default_rng(1).random(2000)
