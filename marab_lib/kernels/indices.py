@@ -1,4 +1,4 @@
-"""What several index functions share: Bernoulli divergence bounds, and keeping to a choice."""
+"""What several index functions share: Bernoulli divergence bounds, and what stays as it was."""
 
 from __future__ import annotations
 
@@ -47,6 +47,13 @@ def bernoulli_upper_bound(p, bound, entropy):
         if abs(step) < 1e-6 * min(q - p, 1.0 - q):
             break
     return min(q, ceiling)
+
+
+@jit()
+def changed(arms, state):
+    """The arms that are not as they were at the step before: the one just pulled, at first all."""
+    last = state[0].last_arm
+    return range(last, last + 1) if last >= 0 else range(arms.size)
 
 
 @jit()

@@ -7,7 +7,13 @@ from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 
 from .. import _validate
-from ..kernels.indices import bernoulli_entropy, bernoulli_upper_bound, keep_to_choice, kl_ucb_bound
+from ..kernels.indices import (
+    bernoulli_entropy,
+    bernoulli_upper_bound,
+    changed,
+    keep_to_choice,
+    kl_ucb_bound,
+)
 from ..kernels.jit import jit
 from ..kernels.random import next_gamma_from, next_uniform
 from .base import Policy, choice, first_pulls, level, number
@@ -188,8 +194,8 @@ class ThompsonSampling(Policy):
 
 @jit()
 def _min(t, arms, state, params, memory, history):
-    for a in arms:
-        a.index = a.min
+    for i in changed(arms, state):
+        arms[i].index = arms[i].min
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from ..kernels.dirichlet import (
     settle,
     take_reward,
 )
-from ..kernels.indices import keep_to_choice, kl_ucb_bound
+from ..kernels.indices import changed, keep_to_choice, kl_ucb_bound
 from ..kernels.jit import jit
 from ..kernels.random import next_binomial_from, next_gamma, next_gamma_whole, next_normal
 from ..kernels.ranks import (
@@ -126,7 +126,8 @@ class UCBV(Policy):
 @jit()
 def _moss(t, arms, state, params, memory, history):
     pulls_an_arm, b = params[0], params[1]
-    for a in arms:
+    for i in changed(arms, state):
+        a = arms[i]
         a.index = a.mean + b * math.sqrt(max(0.0, math.log(pulls_an_arm / a.n))) * a.inv_sqrt_n
 
 
