@@ -453,6 +453,6 @@ def best_policies(
                 "regret": float(f"{sample[first].mean():.3g}"),
                 "error": float(f"{stats.sem(sample[first]):.2g}"),
                 "it needs": KNOWLEDGE.get(team[first].title, "nothing"),
-                "not told from it": ", ".join(team[i].name for i in near if i != first) or "none",
+                "not told from it": "; ".join(team[i].name for i in near if i != first) or "none",
             })  # fmt: skip
     return pd.DataFrame(rows)

@@ -827,8 +827,10 @@ KNOWLEDGE = {
     "B-CVTS": "upper end",
     "CVaR-UCB": "upper end, T",
     "ETC": "T",
+    "ExpExp": "T",
     "M-CVTS": "all values",
     "MOSS": "interval, T",
+    "MV-LCB": "interval, T",
     "NPTS": "upper end",
     "SuccElim": "interval, T",
 } | dict.fromkeys(("KL-UCB", "MaRaBOUT", "RA-UCB", "Thompson", "U-UCB", "UCB-V"), "interval")
