@@ -1,4 +1,4 @@
-"""Comparisons that do not hang on the last bit of a computed number.
+"""Comparisons that do not depend on the last bit of a computed number.
 
 Another processor, or another library for sums and logarithms, gives other last bits: they may
 decide no verdict, no order and nothing that is printed.
