@@ -25,6 +25,7 @@ from .. import _validate, policies, problems
 from ..arms import TruncatedGaussianMixture
 from ..policies import Policy
 from ..problems import Problem
+from ..regret import mean_and_error
 from ..simulation.run import simulate
 from ..work import files
 from . import data
@@ -32,12 +33,14 @@ from .evidence import NEAREST
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
 
 
 __all__ = [
     "CURVES",
     "OPEN_WORDS",
     "WORDS",
+    "beside_printed",
     "compare",
     "confirm",
     "finalists",
@@ -483,6 +486,37 @@ def compare(curves: np.ndarray, printed: np.ndarray) -> dict[str, float]:
         pairs = [np.abs(a - b).mean() for a, b in itertools.combinations(at, 2)]
         found |= {"floor": single.mean(), "floor_max": single.max(), "pair": np.mean(pairs)}
     return {name: float(value) for name, value in found.items()}
+
+
+def beside_printed(result: xarray.Dataset, panels: Mapping[int, str]) -> pandas.DataFrame:
+    """Mean regrets of figure 2 beside the printed ones, and how far apart the curves are.
+
+    Parameters
+    ----------
+    result : Dataset of `section_5_2_1.final_regrets`
+        Of policies with a printed curve.
+    panels : mapping from horizon to "a" or "b"
+
+    Returns
+    -------
+    DataFrame
+        By horizon and policy: the mean of the printed curve, ours with its standard error over
+        problems, the distance of our first runs' sorted curve, and the distance of two such curves
+        if both came from one law.
+    """
+    import pandas
+
+    rows, n = {}, result.sizes["problem"]
+    for horizon in filter(panels.__contains__, result.horizon.values.tolist()):
+        for name, title in zip(result.policy.values, result.title.values, strict=True):
+            ours = result.empirical_regret.sel(horizon=horizon, policy=name)
+            mean, error = map(float, mean_and_error(ours.mean("run"), "problem"))
+            printed = printed_curve(title, panels[horizon])
+            single = np.sort(ours.isel(run=0).values)
+            noise = yardstick(title, n, panel=panels[horizon]) * math.sqrt(2)
+            rows[horizon, name] = [printed.mean(), mean, error, _distance(single, printed), noise]
+    columns = ["paper", "ours", "standard error", "distance", "noise alone"]
+    return pandas.DataFrame(rows, columns).T
 
 
 def _rows(stage, panel, generator, named, curves, n_problems, runs, seed) -> list[dict]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import xarray
 
 from marab_lib import policies, problems, simulate
 from marab_lib.paper import data, interpretations, section_5_2_1
@@ -40,6 +41,24 @@ def test_compare_takes_other_numbers_of_problems():
     line = np.arange(1000.0)
     few = np.arange(100) * 10 + 4.5
     assert interpretations.compare(few[None], line)["distance"] < 0.05
+
+
+def test_beside_printed_by_hand():
+    printed = interpretations.printed_curve("UCB", "b")
+    shape = ("horizon", "policy", "problem", "run")
+    regrets = np.stack([printed[::-1] + 1, printed + 3], axis=-1)[None, None]
+    result = xarray.Dataset({"empirical_regret": (shape, regrets)}).assign_coords(
+        horizon=[4000], policy=["own"], title=("policy", ["UCB"])
+    )
+    row = interpretations.beside_printed(result, {2000: "a", 4000: "b"}).loc[(4000, "own")]
+    assert row["paper"] == pytest.approx(printed.mean())
+    assert row["ours"] == pytest.approx(printed.mean() + 2)
+    assert row["standard error"] == pytest.approx(
+        ((printed + printed[::-1]) / 2).std(ddof=1) / 1000**0.5
+    )
+    assert row["distance"] == pytest.approx(1)
+    assert row["noise alone"] == interpretations.yardstick("UCB", panel="b") * 2**0.5
+    assert interpretations.beside_printed(result, {2000: "a"}).empty
 
 
 def test_yardstick_falls_as_one_over_the_root():

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 __all__ = [
     "best_arms",
     "by_groups",
+    "figure_2",
     "goal_and_learning",
     "origin_panels",
     "reading_distances",
     "reward_panels",
+    "run_and_means",
     "setting_means",
     "shares_of_origin",
     "sorted_regrets",
@@ -73,6 +75,49 @@ def sorted_regrets(
         printed_curve(axes, share * n, y, **mark)
     axes.axhline(0, color="#777777", lw=0.6)
     axes.set(xlabel=f"rank of the problem (of {n:,})", xlim=(0, n))
+    return axes
+
+
+def figure_2(
+    axes: Sequence[Axes],
+    result: xarray.Dataset,
+    printed: Mapping[int, Mapping[str, tuple[np.ndarray, np.ndarray]]],
+) -> Sequence[Axes]:
+    """Sorted regrets of one run on each problem, one axes a horizon, with printed curves as marks.
+
+    Parameters
+    ----------
+    axes : sequence of Axes
+    result : Dataset of `section_5_2_1.final_regrets`
+        Its first runs are drawn; the second policy of a title is dotted.
+    printed : mapping from horizon to the printed curves of `sorted_regrets`
+    """
+    names, titles = (result[x].values.tolist() for x in ("policy", "title"))
+    again = [name for i, name in enumerate(names) if titles[i] in titles[:i]]
+    looks = {name: {"linestyle": ":", "linewidth": 1.8} for name in again}
+    for axis, regrets in zip(axes, result.empirical_regret.isel(run=0), strict=True):
+        horizon = regrets.horizon.item()
+        curves = {name: np.sort(regrets.sel(policy=name)) for name in names}
+        by_name = dict(zip(names, titles, strict=True))
+        sorted_regrets(axis, curves, printed.get(horizon), looks=looks, titles=by_name)
+        axis.set(title=f"T = {horizon}, one run a problem")
+    axes[0].set(ylabel="empirical regret")
+    return axes
+
+
+def run_and_means(axes: Axes, result: xarray.Dataset) -> Axes:
+    """Sorted regrets of one run and of the mean of all, of one policy at one horizon."""
+    runs, empirical = result.sizes["run"], result.empirical_regret
+    kinds = {
+        "one run, empirical": (empirical.isel(run=0), "-"),
+        f"mean of {runs} runs, empirical": (empirical.mean("run"), "--"),
+        f"mean of {runs} runs, pseudo": (result.theoretical_regret.mean("run"), ":"),
+    }
+    for kind, (values, dash) in kinds.items():
+        sorted_regrets(
+            axes, {kind: np.sort(values)}, looks={kind: {"linestyle": dash, "color": "k"}}
+        )
+    axes.set(title=result.policy.item(), ylabel="regret")
     return axes
 
 
