@@ -87,7 +87,7 @@ import site, sys
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-installed = {Path(p).resolve() for p in site.getsitepackages()}
+installed = {Path(p).resolve() for p in site.getsitepackages() if Path(p).is_dir()}
 others = {path.name.partition(".")[0] for folder in installed for path in folder.iterdir()}
 others -= {*sys.argv[2:], *sys.stdlib_module_names}
 
