@@ -24,7 +24,7 @@ from .. import _validate, policies
 from ..simulation.run import simulate
 from ..work import files
 from . import battery, data
-from .section_5_3 import figure_4_policies, printed_regrets, regrets
+from .section_5_3 import READINGS, figure_4_policies, printed_regrets, regrets
 
 if TYPE_CHECKING:
     import pandas
@@ -47,7 +47,6 @@ __all__ = [
 ]
 
 HORIZON = 2000
-READINGS = ("optimistic", "pessimistic", "printed")  # of MV-LCB
 _UNIFORM = policies.UCB(1e3).name
 _GRID = {
     "capacity": (0.25, 0.5, 1.0, 2.0, 4.0),

@@ -16,8 +16,8 @@ from ..problems import Problem, artificial
 from ..simulation.result import join_policies, parameter_coordinates
 from ..simulation.run import simulate
 from ..statistics import LEVEL
-from . import data
 from .evidence import Evidence
+from .interpretations import printed_curve
 from .rules import (
     Above,
     Below,
@@ -42,7 +42,6 @@ __all__ = [
     "figure_2_policies",
     "final_regrets",
     "goal_and_learning",
-    "printed_curves",
     "regret_statements",
     "regrets",
     "tune",
@@ -285,17 +284,10 @@ class Regrets:
         return self.draws.mean(chosen[np.argsort(chosen.alpha.values)].values)
 
 
-def printed_curves(panel: str) -> dict[str, np.ndarray]:
-    """The sorted regrets of figure 2 at the 1,000 ranks, by policy."""
-    ranks = np.arange(1000)
-    by_policy = data.published_curves(2, panel).groupby("policy", sort=False)
-    return {str(name): np.interp(ranks, c["x"], c["y"]) for name, c in by_policy}
-
-
 def _printed_extra(panel: str) -> float:
     """MaRaB's extra mean regret over UCB in a printed panel."""
-    curves = printed_curves(panel)
-    return float(curves["MaRaB"].mean() - curves["UCB"].mean())
+    marab, ucb = (printed_curve(name, panel) for name in ("MaRaB", "UCB"))
+    return float(marab.mean() - ucb.mean())
 
 
 def tuned_ucb(e: Evidence) -> Policy:
@@ -464,8 +456,9 @@ def _improves(r: Regrets, pair: tuple[str, str], t: int, how: str) -> Finding:
             text = "share of runs, paired"
             share = r.draws.mean((order(*both) < 0).mean(axis=-1))
     at = r.horizons.index(t)
-    said, curves = _SHARES[pair][at], printed_curves(_PANELS[at])
-    shown = float(np.mean(curves[pair[0]] < curves[pair[1]]))
+    said = _SHARES[pair][at]
+    one, other = (printed_curve(name, _PANELS[at]) for name in pair)
+    shown = float(np.mean(one < other))
     rule = Between(min(said - _ROUNDED, shown), max(said + _ROUNDED, shown))
     return r.finding(f"{pair[0]} < {pair[1]} at {t}, {how}", text, share, rule, paper=said)
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "READINGS",
     "Energy",
     "bend",
     "bills",
@@ -49,7 +50,7 @@ __all__ = [
 ]
 
 
-_INTERPRETATIONS = ("optimistic", "pessimistic", "printed")  # of MV-LCB
+READINGS = ("optimistic", "pessimistic", "printed")  # of MV-LCB
 
 
 def figure_4_policies() -> list[policies.Policy]:
@@ -63,7 +64,7 @@ def figure_4_policies() -> list[policies.Policy]:
     rhos = (1, 2, 5, 10)
     return [
         *(policies.UCB(C) for C in (1e-6, 1e-3, 1.0, 10.0, 1e3)),
-        *(policies.MVLCB(rho, bonus=bonus) for bonus in _INTERPRETATIONS for rho in rhos),
+        *(policies.MVLCB(rho, bonus=bonus) for bonus in READINGS for rho in rhos),
         *(policies.ExpExp(rho) for rho in rhos),
         *(policies.MaRaB(alpha, C) for alpha in (0.001, 0.1) for C in (1e-6, 1e3)),
         policies.MIN(),
@@ -192,7 +193,7 @@ class Energy:
         resamples: int = 2000,
         seed: int = 0,
     ) -> None:
-        _validate.choice("mv_lcb", mv_lcb, _INTERPRETATIONS)
+        _validate.choice("mv_lcb", mv_lcb, READINGS)
         names = _compared(result, mv_lcb)
         runs = result.sizes["run"]
         if runs < 2:

@@ -9,7 +9,7 @@ import pytest
 import xarray
 
 from marab_lib import Problem, arms, policies, problems, regret, simulate
-from marab_lib.paper import section_5_2_1, section_5_2_2
+from marab_lib.paper import interpretations, section_5_2_1, section_5_2_2
 from marab_lib.paper.evidence import Evidence
 from marab_lib.paper.rules import Below, Resamples
 from marab_lib.simulation.chunks import by_chunks
@@ -118,7 +118,7 @@ def test_settings_of_marab_and_mv_lcb(listed, result):
 
 
 def test_printed_curves_have_the_means_of_the_figure():
-    means = {name: curve.mean() for name, curve in section_5_2_1.printed_curves("b").items()}
+    means = {name: interpretations.printed_curve(name, "b").mean() for name in NAMES}
     assert sorted(means, key=means.get) == ["UCB", "ExpExp", "MaRaB", "MV-LCB"]
     assert means["UCB"] == pytest.approx(90.8, abs=0.1)
 
