@@ -225,10 +225,11 @@ def everyone(alpha: float | str | Fraction = 0.1) -> list[_policies.Policy]:
     Examples
     --------
     >>> len(everyone())
-    21
+    22
     """
     ucb = [_policies.UCB(C) for C in (1e-3, 0.1, 2**0.5)]
-    paper = [_policies.MaRaB(alpha), _policies.MIN(), _policies.MVLCB(), _policies.ExpExp()]
+    marab = [_policies.MaRaB(alpha), _policies.ForcedMaRaB(alpha)]
+    paper = [*marab, _policies.MIN(), _policies.MVLCB(), _policies.ExpExp()]
     plain = [_policies.KLUCB(), _policies.ThompsonSampling(), _policies.EpsilonGreedy()]
     return [*paper, *ucb, *plain, *_policies.since_2013(alpha)]
 

@@ -48,6 +48,7 @@ _STYLES = {
     "UCB": (COLORS[0], "-", "o"),
     "MIN": ("#000000", "--", "s"),
     "MaRaB": (COLORS[3], "-.", "^"),
+    "forced MaRaB": ("#6b0f1a", (0, (4, 1)), "<"),
     "MV-LCB": (COLORS[4], (0, (5, 1, 1, 1, 1, 1)), "D"),
     "ExpExp": (COLORS[2], (0, (3, 1)), "v"),
     "KL-UCB": (COLORS[5], (0, (1, 1)), "P"),

@@ -209,6 +209,14 @@ class MaRaBInside(Twin):
         ]
 
 
+class ForcedMaRaB(Twin):
+    def index(self, t):
+        pulls = [len(x) for x in self.rewards]
+        if min(pulls) < self.scale * math.log(t) ** 2:
+            return [-n for n in pulls]
+        return [cvar(x, self.alpha) for x in self.rewards]
+
+
 class MVLCB(Twin):
     def index(self, t):
         delta = 1 / self.horizon**2

@@ -30,7 +30,17 @@ from ..kernels.random import (
 )
 from .base import Policy, index
 from .custom import Custom
-from .paper import KLUCB, MIN, MVLCB, UCB, EpsilonGreedy, ExpExp, MaRaB, ThompsonSampling
+from .paper import (
+    KLUCB,
+    MIN,
+    MVLCB,
+    UCB,
+    EpsilonGreedy,
+    ExpExp,
+    ForcedMaRaB,
+    MaRaB,
+    ThompsonSampling,
+)
 from .since_2013 import (
     BCVTS,
     MCVTS,
@@ -68,6 +78,7 @@ __all__ = [
     "EpsilonGreedy",
     "ExpExp",
     "ExploreThenCommit",
+    "ForcedMaRaB",
     "MaRaB",
     "MaRaBOUT",
     "Policy",

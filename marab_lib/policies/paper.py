@@ -1,4 +1,4 @@
-"""The policies of the paper and of its time: a short class each, with its parameters and index."""
+"""The policies of the paper and of its time, and a MaRaB with a guarantee: a short class each."""
 
 from __future__ import annotations
 
@@ -249,6 +249,42 @@ class MaRaB(Policy):
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         return (_outside(self.C, self.constant), float(self.estimator == "quantile"))
+
+
+@jit()
+def _forced_marab(t, arms, state, params, memory, history):
+    log_t = math.log(t)
+    forced = params[0] * log_t * log_t
+    least = arms[0].n
+    for a in arms:
+        least = min(least, a.n)
+    for a in arms:
+        a.index = a.cvar if least >= forced else -a.n
+
+
+@dataclass(frozen=True)
+class ForcedMaRaB(Policy):
+    """MaRaB with forced pulls: the arm of fewest pulls while it has less than scale log(t)**2.
+
+    Then the arm of best CVaR, the mean of the ceil(alpha n) lowest rewards: MaRaB with C = 0. Not
+    of the paper: its section 6 asks for a guarantee, and this rule has one on every problem
+    (`bounds.forced_marab_regret`), at the price of K scale log(T)**2 pulls that may be unsafe.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        Risk level in (0, 1). Default 0.2.
+    scale : float
+        Weight of the forced pulls, > 0. Default 1.
+    """
+
+    alpha: float | str | Fraction = level()
+    scale: float = number(1.0, open_low=True)
+    title = "forced MaRaB"
+    index_function = staticmethod(_forced_marab)
+
+    def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
+        return (self.scale,)
 
 
 @jit()

@@ -90,6 +90,8 @@ TWINS = [
     (policies.MIN(), naive.MIN, {}),
     (policies.MaRaB(0.07, 0.3), naive.MaRaB, {"alpha": 0.07, "C": 0.3}),
     (policies.MaRaB(0.2, 1e-6), naive.MaRaB, {"alpha": 0.2, "C": 1e-6}),
+    (policies.ForcedMaRaB(0.3), naive.ForcedMaRaB, {"alpha": 0.3, "scale": 1.0}),
+    (policies.ForcedMaRaB(0.3, 0.1), naive.ForcedMaRaB, {"alpha": 0.3, "scale": 0.1}),
     (policies.MaRaB(0.9, 1.0), naive.MaRaB, {"alpha": 0.9, "C": 1.0}),
     (policies.MVLCB(2.0), naive.MVLCB, {"rho": 2}),
     (policies.ExpExp(2.0), naive.ExpExp, {"rho": 2}),

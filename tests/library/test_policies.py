@@ -49,6 +49,9 @@ WIDE, NARROW = 12.87579616, 9.10456278
         (policies.MaRaB(0.45, 0.0, share="floor"), 6, FIVE, [0.15, 0.6]),
         (policies.MaRaB(0.45, 0.0, share="round"), 6, FIVE, [0.15, 0.6]),
         (policies.MaRaB(0.45, 0.0, estimator="quantile"), 6, FIVE, [0.3, 0.6]),
+        # log(7)**2 = 3.79 pulls an arm are asked for, or .25 log(7)**2 = .95
+        (policies.ForcedMaRaB(0.5), 7, THREE, [-3, -1]),
+        (policies.ForcedMaRaB(0.5, 0.25), 7, THREE, [0.2, 0.6]),
         (policies.MVLCB(1.0), 6, TWO, [0.36 + NARROW, 0.5 + WIDE]),
         (policies.MVLCB(1.0, bonus="pessimistic"), 6, TWO, [0.36 - NARROW, 0.5 - WIDE]),
         (policies.MVLCB(1.0, bonus="printed"), 6, TWO, [-0.36 - NARROW, -0.5 - WIDE]),
@@ -428,6 +431,7 @@ OF_A_LEVEL = [
         (policies.UCBV, {"c": -1}),
         (policies.MOSS, {"support": 1}),
         (policies.UUCB, {"c": -1}),
+        (policies.ForcedMaRaB, {"scale": 0}),
         (policies.MaRaBOUT, {"C": -1}),
         (policies.MaRaBOUT, {"beta": 2}),
         (policies.CVaRUCB, {"delta": 0}),
