@@ -12,8 +12,11 @@ Numbers may be arrays, which broadcast. Gaps up to 1e-12 count as zero. Every fu
 what breaks the assumptions of its statement.
 """
 
+from .exploration import forced_marab_regret, marab_rounds_regret, stuck_exponent
 from .limit import (
     ScaledGeometricSum,
+    expected_pulls,
+    expected_regret,
     limit_regret,
     linear_asymptote,
     shared_minimum_share,
@@ -58,7 +61,10 @@ __all__ = [
     "constant_bound_probability",
     "event_complement",
     "event_complement_exact",
+    "expected_pulls",
+    "expected_regret",
     "exponential_rate",
+    "forced_marab_regret",
     "lemma_4_1",
     "lemma_4_1_power",
     "lemma_4_2",
@@ -68,6 +74,7 @@ __all__ = [
     "limit_regret",
     "linear_asymptote",
     "marab_cvar_regret",
+    "marab_rounds_regret",
     "marab_stuck_probability",
     "minimum_exceedance",
     "prop_4_3",
@@ -78,5 +85,6 @@ __all__ = [
     "prop_4_4_least_t",
     "shared_minimum_share",
     "stopping_probabilities",
+    "stuck_exponent",
     "unsettled_chance",
 ]

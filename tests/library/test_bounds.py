@@ -425,6 +425,74 @@ def test_share_of_two_arms_with_one_minimum():
     assert (t1 / (t1 + t2)).mean() == pytest.approx(share[3], abs=5 * 0.3 / math.sqrt(100_000))
 
 
+# --- MIN at finite t ----------------------------------------------------------------------
+
+
+def by_sums(safe, other, t):
+    """Two arms, pull by pull: E[n_other] = 1 + sum_u P(min of t-1-u of `safe` < min of u)."""
+    ends = np.r_[0, np.geomspace(1e-8, 1, 40)]
+    x, weights = np.polynomial.legendre.leggauss(100)
+    w = np.concatenate([a + (b - a) * (x + 1) / 2 for a, b in itertools.pairwise(ends)])
+    dw = np.concatenate([(b - a) * weights / 2 for a, b in itertools.pairwise(ends)])
+    above = 1 - other.cdf(safe.quantile(w))
+    terms = ((t - 1 - u) * (1 - w) ** (t - 2 - u) * above**u @ dw for u in range(1, t - 1))
+    return 1 + sum(terms)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        (arms.Uniform(0.2, 0.6), arms.Uniform(0, 0.8)),
+        (arms.Uniform(0.3, 0.5), arms.Uniform(0.25, 0.95)),
+        (arms.Beta(2, 3), arms.Beta(0.5, 2)),  # both infima are 0
+        (
+            arms.Uniform(0.1, 1),
+            arms.TruncatedGaussianMixture(0, 1, [0.5, 0.5], [0.1, 0.9], [0.02, 0.1]),
+        ),
+    ],
+    ids=str,
+)
+def test_expected_pulls_of_two_arms_term_by_term(pair):
+    t = [2, 3, 4, 10, 60, 300]
+    got = bounds.expected_pulls(Problem(list(pair)), t)
+    assert got[:, 1] == pytest.approx([by_sums(*pair, n) for n in t], abs=2e-6)
+    assert got.sum(axis=1) == pytest.approx(t, abs=1e-5)
+
+
+def test_expected_pulls_by_hand():
+    # The arm with the largest first reward gets pull K + 1: for equal laws each with chance 1 / K.
+    equal = Problem(arms.Uniform([0.1] * 4, 0.9))
+    assert bounds.expected_pulls(equal, [4, 5]) == pytest.approx(np.repeat([[1], [1.25]], 4, 1))
+    # U[0, 1] is above U[0, .5] with chance 3/4.
+    wide = Problem(arms.Uniform([0, 0], [1, 0.5]))
+    assert bounds.expected_pulls(wide, 3) == pytest.approx([1.75, 1.25])
+
+
+def test_expected_pulls_of_many_arms_are_those_simulated():
+    """1,000 runs; a mean 5 standard errors away has a chance below 1e-6 in each of 80 cases."""
+    t = [5, 6, 10, 30, 200, 1000]
+    mixed = Problem([
+        arms.Beta(2, 2), arms.Uniform(0.1, 0.4), arms.Beta(0.7, 3), arms.Uniform(0.05, 0.9),
+        arms.TruncatedGaussianMixture(0.08, 1, [0.3, 0.7], [0.3, 0.7], [0.05, 0.02]),
+    ])  # fmt: skip
+    for problem in (mixed, problems.aligned_uniform(1, 3)[0]):
+        result = simulate(problem, policies.MIN(), 1000, 1000, 5, record=("pulls",), checkpoints=t)
+        pulls = result.checkpoint_pulls.values[0, 0].transpose(1, 0, 2)
+        error = pulls.std(axis=1, ddof=1) / math.sqrt(1000)
+        expected = bounds.expected_pulls(problem, t)
+        assert np.all(abs(pulls.mean(axis=1) - expected) <= 5 * error + 1e-3)
+        assert expected.sum(axis=1) == pytest.approx(t, abs=1e-4)
+
+
+def test_expected_regret_rises_to_its_limit():
+    problem = problems.proof_of_concept(delta_max=0.1, r_max=0.399)
+    regrets = bounds.expected_regret(problem, [20, 25, 100, 4000])
+    assert np.all(np.diff(regrets) > 0)
+    assert regrets[0] == pytest.approx(problem.mean_gaps.sum())
+    limit = bounds.limit_regret(problem).mean
+    assert limit - 1e-4 < regrets[-1] < limit
+
+
 # --- MaRaB --------------------------------------------------------------------------------
 
 STUCK = Problem(arms.Uniform([0.25, 0.3], [0.95, 0.5]))
@@ -539,6 +607,8 @@ FLAT = Problem([arms.Beta(2, 1), arms.Beta(2, 2)])
         (lambda: bounds.limit_regret(STUCK), "linear_asymptote"),
         (lambda: bounds.limit_regret(TWO_BEST), "arm of lower mean"),
         (lambda: bounds.linear_asymptote(EQUAL_MINIMA), "one mean for all arms"),
+        (lambda: bounds.expected_pulls(STUCK, 1), "t must be at least the number of arms, 2"),
+        (lambda: bounds.expected_regret(Problem(arms.Bernoulli([0.2, 0.3])), 9), "continuous laws"),
         (lambda: bounds.marab_stuck_probability(TWO_BEST, 0.5), "single arm of best CVaR"),
         (lambda: bounds.marab_stuck_probability(STUCK, 1.5), r"alpha must be a number in \(0, 1\)"),
         (lambda: bounds.marab_stuck_probability(STUCK, 0.5, 3), r"rewards must be .* \[1, 2\]"),
