@@ -227,6 +227,11 @@ def growth_ratio(paths: xarray.DataArray) -> Estimate:
             f"paths must have three checkpoints near T/16, T/4 and T, "
             f"got {paths.checkpoint.values.tolist()}"
         )
+    early = at.isel(checkpoint=[0, 1]).mean("run").values
+    if early[0] == early[1]:
+        raise ValueError(
+            f"paths must grow from T/16 to T/4, got a mean regret of {early[0]:g} at both"
+        )
 
     def ratio(*regrets: np.ndarray) -> float:
         early, late = np.diff([x.mean(-1) for x in regrets]) / logs

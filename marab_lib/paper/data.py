@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import io
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import _validate
+from ..work import files
 
 if TYPE_CHECKING:
     import pandas
@@ -25,6 +28,7 @@ __all__ = [
     "project",
     "published_curves",
     "read_csv",
+    "remake",
 ]
 
 _FILES = {  # size in bytes and sha256
@@ -169,3 +173,22 @@ def of_policy(curves: pandas.DataFrame, policy: Policy) -> pandas.DataFrame:
         if name in part:
             part = part[part[name] == value]
     return part
+
+
+def remake(
+    name: str,
+    make: Callable[..., pandas.DataFrame],
+    arguments: Sequence[str] | None,
+    digits: int,
+    **defaults: int,
+) -> None:
+    """A command that makes one of the computed files again, with an option for each default."""
+    parser = argparse.ArgumentParser(description=f"Make data/{name} again.")
+    parser.add_argument("--out", default=str(folder() / name))
+    for option, value in defaults.items():
+        parser.add_argument(f"--{option.replace('_', '-')}", type=int, default=value)
+    given = vars(parser.parse_args(arguments))
+    out = given.pop("out")
+    table = make(**given)
+    with files.replace_when_done(out) as part:
+        table.round(digits).to_csv(part, index=False, lineterminator="\n")

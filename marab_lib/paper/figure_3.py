@@ -12,7 +12,6 @@ few runs, then the nearest of them with 40 runs of another seed.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -23,7 +22,6 @@ from .. import _validate, problems, regret
 from ..problems import Problem
 from ..simulation.chunks import by_chunks
 from ..statistics import LEVEL, draws, percentile_interval
-from ..work import files
 from . import data
 from .evidence import AS_PRINTED, NEAREST, Interpretation
 from .section_5_2_2 import RIVAL, distance_between_settings, figure_3_policies
@@ -360,31 +358,24 @@ def unusual(listed: Sequence[Problem], number: int) -> dict[str, tuple[float, fl
     }
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Make the saved result of the search again."""
+def search(
+    problems: int, problem_seed: int, runs: int, seed: int, threads: int
+) -> pandas.DataFrame:
+    """`find` under both readings, as it is saved."""
     import pandas
 
-    parser = argparse.ArgumentParser(
-        prog="python -m marab_lib.paper.figure_3", description=main.__doc__
-    )
-    parser.add_argument("--out", default=str(data.folder() / "figure_3.csv"))
-    parser.add_argument("--problems", type=int, default=N_PROBLEMS)
-    parser.add_argument("--problem-seed", type=int, default=PROBLEM_SEED)
-    parser.add_argument("--runs", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=31)
-    parser.add_argument("--threads", type=int, default=1)
-    given = parser.parse_args(arguments)
-
     tables = {}
-    for interpretation in (AS_PRINTED, NEAREST):
-        tables[interpretation.name] = find(
-            interpretation, given.problems, given.problem_seed, given.seed,
-            runs=given.runs, threads=given.threads,
-        )  # fmt: skip
-        print("searched:", interpretation.name, flush=True)
-    table = pandas.concat(tables, names=["interpretation"]).reset_index(level=0)
-    with files.replace_when_done(given.out) as part:
-        table.round(4).to_csv(part, index=False, lineterminator="\n")
+    for reading in (AS_PRINTED, NEAREST):
+        found = find(reading, problems, problem_seed, seed, runs=runs, threads=threads)
+        tables[reading.name] = found
+        print("searched:", reading.name, flush=True)
+    return pandas.concat(tables, names=["interpretation"]).reset_index(level=0)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make the saved result of the search again."""
+    given = {"problems": N_PROBLEMS, "problem_seed": PROBLEM_SEED, "runs": 40, "seed": 31}
+    data.remake("figure_3.csv", search, arguments, 4, **given, threads=1)
 
 
 if __name__ == "__main__":

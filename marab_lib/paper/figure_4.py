@@ -13,16 +13,15 @@ few runs, then the nearest of them with 40 runs of another seed.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import _validate, policies
 from ..simulation.run import simulate
-from ..work import files
 from . import battery, data
 from .section_5_3 import READINGS, figure_4_policies, printed_regrets, regrets
 
@@ -289,18 +288,8 @@ def _table(days: battery.Days, setting: dict[str, float]) -> battery.RewardTable
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Make the saved result of the search again."""
-    parser = argparse.ArgumentParser(
-        prog="python -m marab_lib.paper.figure_4", description=main.__doc__
-    )
-    parser.add_argument("--out", default=str(data.folder() / "figure_4.csv"))
-    parser.add_argument("--runs", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=41)
-    parser.add_argument("--threads", type=int, default=1)
-    given = parser.parse_args(arguments)
     days = battery.load_demand().days()
-    table = search(days, given.seed, runs=given.runs, threads=given.threads)
-    with files.replace_when_done(given.out) as part:
-        table.round(4).to_csv(part, index=False, lineterminator="\n")
+    data.remake("figure_4.csv", partial(search, days), arguments, 4, runs=40, seed=41, threads=1)
 
 
 if __name__ == "__main__":

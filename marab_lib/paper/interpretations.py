@@ -11,7 +11,6 @@ Panel (a) chooses, panel (b), which the choice has not seen, tests it.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +26,6 @@ from ..policies import Policy
 from ..problems import Problem
 from ..regret import mean_and_error
 from ..simulation.run import simulate
-from ..work import files
 from . import data
 from .evidence import NEAREST
 
@@ -741,44 +739,38 @@ def confirm(
     return table
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Make the saved result of the search again."""
+def search(
+    problems: int, screen_problems: int, repetitions: int, seed: int, threads: int
+) -> pandas.DataFrame:
+    """All stages, as they are saved; `problems` is the number of the closer looks."""
     import pandas
 
-    parser = argparse.ArgumentParser(
-        prog="python -m marab_lib.paper.interpretations", description=main.__doc__
-    )
-    parser.add_argument("--out", default=str(data.folder() / "readings.csv"))
-    parser.add_argument("--problems", type=int, default=1000, help="of the closer look")
-    parser.add_argument("--screen-problems", type=int, default=400)
-    parser.add_argument("--repetitions", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=52)
-    parser.add_argument("--threads", type=int, default=1)
-    given = parser.parse_args(arguments)
-
-    first = screen(given.screen_problems, given.seed, given.threads)
+    first = screen(screen_problems, seed, threads)
     print("screened:", len(first), "interpretations", flush=True)
     chosen = finalists(first)
-    later = given.seed + 1000  # seeds that the screening has not seen
-    second = confirm(chosen, given.problems, given.repetitions, later, threads=given.threads)
+    later = seed + 1000  # seeds that the screening has not seen
+    second = confirm(chosen, problems, repetitions, later, threads=threads)
     print("confirmed:", len(second), "interpretations", flush=True)
+    few = max(2, problems // 8)
     averaged = [
-        confirm(chosen[:2], max(2, given.problems // 8), 2, later + 500, runs=runs,
-                threads=given.threads).assign(stage="runs")
+        confirm(chosen[:2], few, 2, later + 500, runs=runs, threads=threads).assign(stage="runs")
         for runs in (5, 40)
-    ]  # fmt: skip
+    ]
     print("with means of several runs:", sum(map(len, averaged)), "interpretations", flush=True)
-    unseen = confirm(
-        chosen, given.problems, given.repetitions, later + 1000, threads=given.threads, panel="b"
-    ).assign(stage="out of sample")
+    unseen = confirm(chosen, problems, repetitions, later + 1000, threads=threads, panel="b")
+    unseen = unseen.assign(stage="out of sample")
     print("tested on panel (b):", len(unseen), "interpretations", flush=True)
-    third = _screen_open(given.screen_problems, later + 2000, given.threads)
+    third = _screen_open(screen_problems, later + 2000, threads)
     print("screened on both panels:", len(third), "interpretations", flush=True)
-    last = _confirm_open(third, given.problems, given.repetitions, later + 3000, given.threads)
+    last = _confirm_open(third, problems, repetitions, later + 3000, threads)
     print("confirmed on both panels:", len(last), "interpretations", flush=True)
-    table = pandas.concat([first, second, *averaged, unseen, third, last], ignore_index=True)
-    with files.replace_when_done(given.out) as part:
-        table.round(3).to_csv(part, index=False, lineterminator="\n")
+    return pandas.concat([first, second, *averaged, unseen, third, last], ignore_index=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make the saved result of the search again."""
+    given = {"problems": 1000, "screen_problems": 400, "repetitions": 10, "seed": 52}
+    data.remake("readings.csv", search, arguments, 3, **given, threads=1)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,8 @@ def test_growth_ratio_of_powers(power, expected):
         growth_ratio(paths.expand_dims("policy"))
     with pytest.raises(ValueError, match=r"paths must have three checkpoints near T/16.*got \[400"):
         growth_ratio(paths[..., -2:])
+    with pytest.raises(ValueError, match=r"paths must grow from T/16 to T/4, got .* 0 at both"):
+        growth_ratio(0 * paths)
 
 
 def test_growth_ratio_of_a_logarithm_is_1_whatever_the_steps():
