@@ -23,13 +23,23 @@ from scipy import special
 
 from . import _validate, risk
 from ._validate import float_or_array
-from .kernels.laws import BERNOULLI, BETA, DISCRETE, EMPIRICAL, MIXTURE, UNIFORM, reward_tape
+from .kernels.laws import (
+    BERNOULLI,
+    BETA,
+    DISCRETE,
+    EMPIRICAL,
+    MIXTURE,
+    REPLAY,
+    UNIFORM,
+    reward_tape,
+)
 
 __all__ = [
     "Bernoulli",
     "Beta",
     "Discrete",
     "Empirical",
+    "Replay",
     "RewardLaw",
     "TruncatedGaussianMixture",
     "Uniform",
@@ -302,6 +312,11 @@ class RewardLaw(ReadOnly):
         return float_or_array(self._rank_dependent(gamma, exponent))
 
     @property
+    def _most(self) -> float:
+        """Rewards of an arm that there are."""
+        return math.inf
+
+    @property
     def _encoded_size(self) -> int:
         return 1
 
@@ -336,6 +351,8 @@ class RewardLaw(ReadOnly):
         (3,)
         """
         n = _validate.whole("n", n, 1)
+        if n > self._most:
+            raise ValueError(f"n must be at most {self._most}, the length of the log, got {n}")
         run = _validate.whole("run", run, 0, 2**32 - 1)
         key = stream_key(seed, (0,))
         n_arms = len(self) if self.shape else 1
@@ -913,6 +930,36 @@ class Empirical(_Finite):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Replay(Empirical):
+    """A finite log replayed in its own order, without replacement: pull u gives realization u.
+
+    Mean, CVaR and all else are those of the whole log, as of `Empirical`. Every run replays the
+    same order; for others, play a list of problems with shuffled values, one problem an order.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,) or (K, n)
+        As of `Empirical`. Logs of unequal length are a list: ``[Replay(log) for log in logs]``.
+
+    Raises
+    ------
+    ValueError
+        By `simulate` and `sample`, if an arm is asked for more rewards than its log holds.
+
+    Examples
+    --------
+    >>> Replay([0.4, 0.1, 0.9]).sample(3, seed=0).tolist()
+    [0.4, 0.1, 0.9]
+    """
+
+    _kind = REPLAY
+
+    @property
+    def _most(self) -> int:
+        return self._encoded_size
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Discrete(_Finite):
     """Finitely many values with given probabilities: a multinomial arm.
 
@@ -1152,7 +1199,9 @@ def make(name: str, *parameters: ArrayLike) -> RewardLaw:
 
     Parameters
     ----------
-    name : {"Bernoulli", "Beta", "Discrete", "Empirical", "TruncatedGaussianMixture", "Uniform"}
+    name : str
+        "Bernoulli", "Beta", "Discrete", "Empirical", "Replay", "TruncatedGaussianMixture" or
+        "Uniform".
     *parameters
         Those of the class, in order.
 
@@ -1161,7 +1210,7 @@ def make(name: str, *parameters: ArrayLike) -> RewardLaw:
     >>> make("Uniform", 0.2, 0.6).mean
     0.4
     """
-    kinds = (Bernoulli, Beta, Discrete, Empirical, TruncatedGaussianMixture, Uniform)
+    kinds = (Bernoulli, Beta, Discrete, Empirical, Replay, TruncatedGaussianMixture, Uniform)
     table = {kind.__name__: kind for kind in kinds}
     kind = table[_validate.choice("name", name, table)]
     n_expected = len(fields(kind))

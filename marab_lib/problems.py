@@ -32,7 +32,7 @@ __all__ = [
 
 
 _LAWS = (
-    "reward laws of marab_lib.arms (Bernoulli, Beta, Discrete, Empirical, "
+    "reward laws of marab_lib.arms (Bernoulli, Beta, Discrete, Empirical, Replay, "
     "TruncatedGaussianMixture or Uniform; Empirical(sample) for data of your own)"
 )
 _BYTES_A_PROBLEM = 1200  # of its objects, besides its arrays
@@ -169,6 +169,11 @@ class Problem(ReadOnly):
     def minimum_gaps(self) -> np.ndarray:
         """Minimum-related margins Delta_a,i = a* - a_i of the best infimum a*, shape (K,)."""
         return _frozen(self.essential_infima.max() - self.essential_infima)
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Rewards that each arm can give, shape (K,): those of a `Replay`, inf for other laws."""
+        return self._gather(lambda law: np.full(law.shape, float(law._most)))
 
     def encode(self) -> Encoded:
         """Kinds, starts, sizes (one an arm) and the flat parameters, for the compiled loops."""

@@ -79,6 +79,8 @@ def reward(arm, key, arm_number: int, run: int, u: int) -> float:
         return float(arm.low + (arm.high - arm.low) * v)
     if kind == "Empirical":
         return float(arm.values[int(v * arm.values.size)])
+    if kind == "Replay":
+        return float(arm.values[u])
     if kind == "Bernoulli":
         return float(v < arm.p)
     if kind == "Discrete":

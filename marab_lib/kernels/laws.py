@@ -9,7 +9,7 @@ from .random import next_beta, normal_quantile, open_uniform, philox_words
 from .records import STATE
 
 # Kinds of reward laws, and how many numbers a Gaussian component takes.
-UNIFORM, MIXTURE, EMPIRICAL, BERNOULLI, BETA, DISCRETE = range(6)
+UNIFORM, MIXTURE, EMPIRICAL, BERNOULLI, BETA, DISCRETE, REPLAY = range(7)
 COMPONENT = 5
 AHEAD = 16  # rewards of an arm that are drawn at once
 
@@ -74,6 +74,11 @@ def draw(kind, params, start, size, key0, key1, arm, run, first, words, out):
             for after in range(start + size, start + 2 * size - 1):
                 place += v >= params[after]
             out[j] = params[start + place]
+    elif kind == REPLAY:
+        for j in range(
+            out.size
+        ):  # beyond the last, which `simulate` finds from the pulls, it stays
+            out[j] = params[start + min(first + j, size - 1)]
     else:
         for j in range(out.size):
             out[j] = _beta_reward(params, start, words[0, j])

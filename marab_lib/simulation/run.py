@@ -12,6 +12,7 @@ from .. import _validate
 from ..policies import Policy
 from ..problems import Problem
 from .arguments import (
+    check_lengths,
     check_memory,
     check_places,
     checked_checkpoints,
@@ -98,7 +99,8 @@ def simulate(
     Raises
     ------
     TypeError, ValueError
-        Naming the argument, its value and what is allowed, before anything is computed.
+        Naming the argument, its value and what is allowed, before anything is computed. Only a
+        log of `arms.Replay` that is too short for a policy is found at the end.
     MemoryError
         If the results would not fit in memory.
 
@@ -134,6 +136,7 @@ def simulate(
     for policy, params in zip(policies, parameters, strict=True):
         try_out(setting, policy, params)
     arrays = play_all(setting, tasks, threads, client, store, report)
+    check_lengths(problems, policies, arrays["pulls"], horizon)
 
     # The result.
     return make_dataset(problems, policies, arrays, setting, seed)
