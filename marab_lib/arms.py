@@ -43,6 +43,7 @@ __all__ = [
     "RewardLaw",
     "TruncatedGaussianMixture",
     "Uniform",
+    "UsedUp",
     "make",
 ]
 
@@ -352,7 +353,7 @@ class RewardLaw(ReadOnly):
         """
         n = _validate.whole("n", n, 1)
         if n > self._most:
-            raise ValueError(f"n must be at most {self._most}, the length of the log, got {n}")
+            raise UsedUp(f"n must be at most {self._most}, the length of the log, got {n}")
         run = _validate.whole("run", run, 0, 2**32 - 1)
         key = stream_key(seed, (0,))
         n_arms = len(self) if self.shape else 1
@@ -929,6 +930,10 @@ class Empirical(_Finite):
         return self.values
 
 
+class UsedUp(ValueError):
+    """An arm was asked for more rewards than its log holds."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Replay(Empirical):
     """A finite log replayed in its own order, without replacement: pull u gives realization u.
@@ -943,7 +948,7 @@ class Replay(Empirical):
 
     Raises
     ------
-    ValueError
+    UsedUp
         By `simulate` and `sample`, if an arm is asked for more rewards than its log holds.
 
     Examples

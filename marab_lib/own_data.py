@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _validate, criteria, risk
+from . import _validate, risk
 from .arms import Empirical, Replay
 from .criteria import Criterion
 from .problems import Problem
@@ -23,7 +23,7 @@ from .statistics import LEVEL
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Rewards", "aim", "from_pairs", "from_table", "read"]
+__all__ = ["Rewards", "from_pairs", "from_table", "read"]
 
 _SEPARATORS = ",;\t|"
 _NAMES = ("arm", "reward")  # of the columns of pairs
@@ -214,29 +214,6 @@ def _bootstrap(of_sample, x: np.ndarray, resamples: int, rng: np.random.Generato
         rng=rng,
     )
     return of_sample(x), *found.confidence_interval, found.bootstrap_distribution
-
-
-def aim(text: str) -> Criterion:
-    """A criterion that keeps its meaning under rescaling, from its text.
-
-    Parameters
-    ----------
-    text : str
-        "mean", "minimum", or "cvar:" and a level in (0, 1).
-
-    Examples
-    --------
-    >>> aim("cvar:0.1").name
-    'CVaR 10%'
-    """
-    name, _, level = text.partition(":")
-    if name == "cvar":
-        return criteria.cvar(risk.exact_level(level, "the level of aim"))
-    if text not in ("mean", "minimum"):
-        raise ValueError(
-            f"aim must be 'mean', 'minimum' or 'cvar:' and a level such as 'cvar:0.1', got {text!r}"
-        )
-    return criteria.mean() if text == "mean" else criteria.minimum()
 
 
 # --- from tables ----------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 import psutil
 
 from .. import _validate
+from ..arms import UsedUp
 from ..policies import Policy
 from ..problems import Problem
 from ..work.files import new_or_folder
@@ -132,13 +133,13 @@ def check_memory(policies, n_pairs, horizon, k, n_steps, record, threads) -> Non
 
 
 def check_lengths(problems, policies, pulls: np.ndarray, horizon: int) -> None:
-    """Raise ValueError if an arm was pulled more often than its log has rewards."""
+    """Raise UsedUp if an arm was pulled more often than its log has rewards."""
     lengths = np.stack([problem.lengths for problem in problems])
     played = pulls.reshape(len(policies), len(problems), -1, lengths.shape[1])
     beyond = np.argwhere(played > lengths[:, None])
     if beyond.size:
         i, j, run, arm = beyond[0].tolist()
-        raise ValueError(
+        raise UsedUp(
             f"problems: arm {arm} of {problems[j].name!r} is a log of {lengths[j, arm]:.0f} "
             f"rewards, and {policies[i].name} asks for more of them within {horizon:,} pulls "
             f"(run {run}): use a shorter horizon, or arms.Empirical, which draws with replacement"

@@ -99,8 +99,9 @@ def simulate(
     Raises
     ------
     TypeError, ValueError
-        Naming the argument, its value and what is allowed, before anything is computed. Only a
-        log of `arms.Replay` that is too short for a policy is found at the end.
+        Naming the argument, its value and what is allowed, before anything is computed.
+    UsedUp
+        At the end, if a policy asked for more rewards than a log of `arms.Replay` holds.
     MemoryError
         If the results would not fit in memory.
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib import cbook
 
-from marab_lib import compare, criteria, own_data, policies, simulate
+from marab_lib import decision, own_data, policies, simulate
 
 TWO = {"a": [1.0, 3.0], "b": [2.0, 4.0]}
 GAPS = {"a": [1.0, 3.0], "b": [4.0, 5.0]}
@@ -178,7 +178,7 @@ def test_a_description_by_hand():
     assert table.loc["safe"].tolist() == [6, 0, 0, 3.0, 3.5, 3.5, 4.0]
 
 
-JUDGED = [own_data.aim(text) for text in ("mean", "cvar:0.5", "minimum")]
+JUDGED = [decision.aim(text) for text in ("mean", "cvar:0.5", "minimum")]
 
 
 def test_each_arm_is_judged_by_each_criterion():
@@ -228,7 +228,7 @@ def test_fewer_resamples_of_many_rewards(monkeypatch):
 @pytest.mark.parametrize("text", ["median", "cvar", "cvar:2", "cvar:x", "", "mean:1"])
 def test_an_odd_aim_is_named(text):
     with pytest.raises(ValueError, match=r"aim must be|the level of aim must be"):
-        own_data.aim(text)
+        decision.aim(text)
 
 
 def test_problems_of_a_table():
@@ -251,15 +251,19 @@ def test_problems_of_a_table():
 
 def played_to_the_end(rewards: own_data.Rewards) -> None:
     """All that the notebook does with a table, in small."""
-    judged = rewards.judge(JUDGED, 100)
-    assert judged["value"].notna().all()
-    table = compare(
-        policies.UCB(0.1), rewards.problem(), 100, 4, 0, others=[policies.MaRaB(0.1)],
-        criteria=[criteria.mean(), criteria.cvar(0.1)],
-    )  # fmt: skip
-    assert (table["regret"] >= 0).all()
+    best = decision.best_arms(rewards.judge(JUDGED, 100))
+    assert best["best"].between(0, 1).all()
+    team = [policies.UCB(0.1), policies.MaRaB(0.1), policies.MIN()]
+    found = decision.decide(rewards, JUDGED[1], 100, 4, 0, team)
+    assert found.second.name in str(found)
+    assert (
+        decision.earned(rewards, found.result, 0.1)["value"]
+        .between(rewards.low, rewards.high)
+        .all()
+    )
     steps = max(rewards.shortest, len(rewards.arms))
-    assert simulate(rewards.replay(), policies.MIN(), steps, 1, 0).sizes["run"] == 1
+    mean, _ = decision.replayed(rewards, team[2], rewards.replay(), steps, 0)
+    assert rewards.low < mean < rewards.high
 
 
 def test_monthly_prices_of_ten_shares():

@@ -38,7 +38,7 @@ def test_all_rewards_of_a_log_can_be_played_and_no_more():
         "arm 0 of 'two days' is a log of 2 rewards, and UCB(C=1000) asks for more of them "
         "within 5 pulls (run 0): use a shorter horizon, or arms.Empirical"
     )
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(arms.UsedUp) as error:
         simulate(problem, [policies.UCB(1e3)], 5, 2, 0)
     assert wanted in str(error.value)
 
@@ -50,14 +50,14 @@ def test_the_error_names_the_policy_and_problem_that_met_the_end():
     cautious, bold = policies.MIN(), policies.UCB(1e3)
     assert bad.lengths.tolist() == [3, np.inf]
     simulate([good, bad], cautious, 20, 2, 0)
-    with pytest.raises(ValueError, match=r"arm 0 of 'bad' is a log of 3 .*UCB\(C=1000\)"):
+    with pytest.raises(arms.UsedUp, match=r"arm 0 of 'bad' is a log of 3 .*UCB\(C=1000\)"):
         simulate([good, bad], [cautious, bold], 20, 2, 0)
 
 
 def test_a_sample_of_a_log_is_its_beginning():
     law = arms.Replay(LOGS)
     np.testing.assert_array_equal(law.sample(40, seed=1, run=5), LOGS[:, :40])
-    with pytest.raises(ValueError, match="n must be at most 60, the length of the log, got 61"):
+    with pytest.raises(arms.UsedUp, match="n must be at most 60, the length of the log, got 61"):
         law.sample(61, seed=1)
     with pytest.raises(ValueError, match="values must list at least one realization"):
         arms.Replay([])
