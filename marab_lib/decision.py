@@ -206,6 +206,7 @@ def earned(
     rows = []
     for measure, part in {"mean": x.mean("step"), name: tail, "worst": x.min("step")}.items():
         value, error = regret.mean_and_error(part, over)
+        error = error.where(error > 1e-9 * (rewards.high - rewards.low), 0.0)  # rounding only
         rows.append(pd.DataFrame({
             "measure": measure,
             "policy": result.policy.values,

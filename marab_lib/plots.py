@@ -22,6 +22,7 @@ from scipy.optimize import isotonic_regression
 
 from ._rounding import order
 from .comparison import checked_table
+from .decision import best_arms
 
 if TYPE_CHECKING:
     import pandas
@@ -32,7 +33,9 @@ __all__ = [
     "comparison",
     "curve",
     "distribution",
+    "earnings",
     "heat_map",
+    "judged_arms",
     "label_ends",
     "paired_differences",
     "policy_style",
@@ -311,6 +314,62 @@ def paired_differences(axes: Axes, table: pandas.DataFrame) -> Axes:
     _scale_both_signs(axes, others["difference"], others["low"].min(), others["high"].max())
     labels = dict(zip(table["policy"], table["label"], strict=True))
     axes.set_xlabel(f"regret less that of {labels.get(reference, reference)}")
+    return axes
+
+
+def judged_arms(
+    axes: Sequence[Axes], judged: pandas.DataFrame, arms: Sequence[str]
+) -> Sequence[Axes]:
+    """Value of each arm with its interval, one panel a criterion; the best one is filled.
+
+    Parameters
+    ----------
+    axes : sequence of Axes
+        As many as there are criteria.
+    judged : DataFrame of `own_data.Rewards.judge`
+    arms : sequence of str
+        Those to draw, from the top down.
+    """
+    best = best_arms(judged)["arm"]
+    for panel, (criterion, part) in zip(axes, judged.groupby("criterion", sort=False), strict=True):
+        shown = part.set_index("arm").loc[arms]
+        places = _rows(panel, arms)
+        panel.hlines(places, shown["low"], shown["high"], color="0.55", lw=1.4)
+        fill = np.where(shown.index == best[criterion], COLORS[0], "w")
+        panel.scatter(shown["value"], places, s=9, c=fill, edgecolors=COLORS[0], zorder=3)
+        panel.set_title(criterion, fontsize=8)
+        panel.tick_params(axis="x", labelsize=6.5)
+        panel.locator_params(axis="x", nbins=3)
+    for panel in axes[1:]:
+        panel.tick_params(labelleft=False)
+    return axes
+
+
+def earnings(axes: Axes, earned: pandas.DataFrame, x: str, y: str, named: Sequence[str]) -> Axes:
+    """Two measures of what each policy earned, with bars of two standard errors.
+
+    Parameters
+    ----------
+    axes : Axes
+    earned : DataFrame of `decision.earned`
+    x, y : str
+        Measures.
+    named : sequence of str
+        Policies whose names are written beside their marks; the legend has all.
+    """
+    wide = earned.pivot(index="policy", columns="measure", values=["value", "error", "title"])
+    middle = (wide["value", x].min() + wide["value", x].max()) / 2
+    for policy, row in wide.loc[earned["policy"].unique()].iterrows():
+        place = row["value", x], row["value", y]
+        bars = 2 * row["error", y], 2 * row["error", x]
+        style = policy_style(row["title", x]) | {"linestyle": "", "markersize": 5.5}
+        style |= {"mec": "w", "mew": 0.5, "elinewidth": 0.8, "zorder": 2 + (policy in named)}
+        axes.errorbar(*place, *bars, label=policy, **style)
+        if policy in named:
+            side = "right" if place[0] > middle else "left"
+            axes.annotate(policy, place, (0, 7), textcoords="offset points", fontsize=7, ha=side)
+    axes.margins(0.08)
+    axes.legend(fontsize=6, loc="center left", bbox_to_anchor=(1.01, 0.5))
     return axes
 
 

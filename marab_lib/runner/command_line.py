@@ -1,4 +1,4 @@
-"""The command line: list, run and save notebooks, sweep over parameters, reproduce, report."""
+"""The command line: list, run and save notebooks, sweep, reproduce, report, own data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import yaml
 
 from ..work.files import new_or_folder
-from . import find, run, save, sweep
+from . import find, own, run, save, sweep
 from .find import Notebook
 from .run import CellError
 
@@ -107,6 +107,10 @@ def _parser() -> argparse.ArgumentParser:
     command = add(_report, "report", "make a static site of the notebooks that were run")
     _add_out(command, "out", "folder with notebooks and numbers, and for report/")
 
+    command = add(_own, "own", "which arm and which policy for a table of your own")
+    _add_table(command)
+    _add_out(command, "out/own", "folder for the notebook, figures, numbers and report/")
+
     command = add(_save, "save", "run from the defaults and save the outputs in the notebooks")
     command.add_argument("names", nargs="*", metavar="NAME", help="which ones (default: all)")
     _add_out(command, "out", "folder for a notebook that fails")
@@ -120,6 +124,27 @@ def _add_parameters(command: argparse.ArgumentParser) -> None:
         help='change a parameter, such as -p horizon 4000 or -p alphas "[0.01, 0.2]"',
     )  # fmt: skip
     command.add_argument("-y", metavar="YAML", default="{}", help="parameters as YAML")
+
+
+def _add_table(command: argparse.ArgumentParser) -> None:
+    def add(name: str, text: str, **options) -> None:
+        command.add_argument(f"--{name}", help=text, **options)
+
+    command.add_argument(
+        "data", type=Path, metavar="CSV", help="a column an arm, or arm and reward"
+    )
+    add("aim", "mean, minimum or cvar:LEVEL (default: cvar:0.1)", default="cvar:0.1")
+    add("horizon", "pulls (default: 500)", default="500", metavar="T")
+    add("costs", "the numbers are costs", action="store_true")
+    add("levels", 'of the CVaR by which arms are judged, such as "[0.05, 0.5]"')
+    add("labels", "whether the first column only labels the rows", choices=("auto", "yes", "no"))
+    add("arm", "column of the arms in rows of arm and reward", metavar="NAME")
+    add("reward", "column of the rewards in such rows", metavar="NAME")
+    add("separator", "of the columns, if it is none of , ; TAB |", metavar="CHARACTER")
+    command.add_argument(
+        "-p", nargs=2, type=_given, action="append", default=[], metavar=("PARAMETER", "VALUE"),
+        help="change another parameter of the notebook, such as -p runs 50",
+    )  # fmt: skip
 
 
 def _add_out(command: argparse.ArgumentParser, default: str, text: str) -> None:
@@ -221,6 +246,19 @@ def _report(given: argparse.Namespace) -> int:
     if not any((given.out / "notebooks").glob("*.ipynb")):
         print(f"nothing was run in {given.out}: the report shows the saved notebooks")
     print(f"report: {page.resolve()}")
+    return 0
+
+
+def _own(given: argparse.Namespace) -> int:
+    names = ("aim", "horizon", "costs", "levels", "labels", "arm", "reward", "separator")
+    values = {name: getattr(given, name) for name in names if getattr(given, name) is not None}
+    try:
+        told = own.answer(given.data, {**values, **dict(given.p)}, given.out, given.notebooks)
+    except CellError as error:
+        print(f"failed: {error}", file=sys.stderr)
+        return 1
+    print(told)
+    print(f"report: {own.page(given.out, given.notebooks).resolve()}")
     return 0
 
 

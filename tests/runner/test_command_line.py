@@ -57,7 +57,7 @@ def test_help_lists_the_commands(capsys):
         main(["--help"])
     shown = capsys.readouterr().out
     listed = re.findall(r"^    (\w+)", shown, re.MULTILINE)
-    assert listed == ["list", "run", "sweep", "reproduce", "report", "save"]
+    assert listed == ["list", "run", "sweep", "reproduce", "report", "own", "save"]
 
 
 def test_list_shows_section_time_and_parameters(write_notebook, run, capsys):

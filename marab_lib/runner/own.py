@@ -1,0 +1,85 @@
+"""One call for a reader's own table: the notebook of it is run, its answer told, its page made."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .. import own_data
+from ..decision import aim
+from . import find, run
+
+NAME = "own_data"  # in the name of the notebook
+_LABELS = {"auto": None, "yes": True, "no": False}
+
+
+def answer(
+    data: Path,
+    values: Mapping[str, object],
+    out: Path,
+    folder: Path = find.FOLDER,
+    bar: bool | dict = False,
+) -> str:
+    """Run the notebook on a table, and give the sentences of its result.
+
+    Parameters
+    ----------
+    data : Path
+        The CSV file; see `own_data.read`.
+    values : mapping
+        Other parameters of the notebook, by name.
+    out : Path
+        Folder for the notebook, figures and numbers, as of `run.run`.
+    folder : Path
+        Of the notebooks.
+    bar : bool or dict
+        As of `run.run`.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If the file cannot be read, or a parameter is wrong; nothing has been run then.
+    CellError
+        If a cell fails.
+    """
+    notebook = find.pick(NAME, find.find(folder))
+    checked: dict[str, Any] = notebook.check({**values, "data": str(data.resolve())})
+    labels = checked.pop("labels", "auto")
+    if labels not in _LABELS:
+        raise ValueError(f"labels must be one of {', '.join(_LABELS)}, got {labels!r}")
+    aim(checked.get("aim", "mean"))
+    how = {name: checked[name] for name in ("arm", "reward", "separator") if name in checked}
+    rewards = own_data.read(data, labels=_LABELS[labels], **how)
+    if checked.get("horizon", len(rewards.arms)) < len(rewards.arms):
+        raise ValueError(
+            f"horizon must be at least {len(rewards.arms)}, the number of arms, "
+            f"got {checked['horizon']}"
+        )
+    done = run.run(notebook, {**checked, "labels": labels}, out, bar)
+    return _result(done)
+
+
+def _result(executed: Path) -> str:
+    """The text of the result that a notebook has shown."""
+    shown = (
+        output["data"].get("text/markdown", "")
+        for cell in find.read(executed).cells
+        for output in cell.get("outputs", [])
+        if "data" in output
+    )
+    text = next(text for text in shown if text.startswith("**Result.**"))
+    return text.removeprefix("**Result.** ").replace("`", "'")
+
+
+def page(out: Path, folder: Path = find.FOLDER) -> Path:
+    """Make ``out/report`` of this one notebook, which was run into `out`, and give its page."""
+    from . import report  # needs packages of its own
+
+    notebook = find.pick(NAME, find.find(folder))
+    with tempfile.TemporaryDirectory(prefix="marab-") as alone:
+        shutil.copy(notebook.path, alone)
+        first, _ = report.build(out, Path(alone))  # its links to other notebooks lead nowhere
+    return next(first.parent.rglob(f"{notebook.name}.html"))
