@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -218,23 +219,41 @@ def earned(
 
 
 def replayed(
-    rewards: Rewards, policy: Policy, problems: Problem | Sequence[Problem], horizon: int, seed: int
-) -> tuple[float, float] | str:
-    """Mean reward of a replay and its standard error, or why there is none: a column is used up.
+    rewards: Rewards,
+    team: Sequence[Policy],
+    problems: Problem | Sequence[Problem],
+    horizon: int,
+    seed: int,
+) -> pandas.DataFrame:
+    """Mean reward of each policy where the file is replayed, in the reader's unit.
 
     Parameters
     ----------
     rewards : Rewards
-    policy : Policy
+    team : sequence of Policy
     problems : Problem or sequence of Problem
-        `Rewards.replay` is played 20 times, which differ only where the policy draws random
-        numbers; each of `Rewards.shuffled` once.
+        `Rewards.replay` is played 20 times, which differ only where a policy draws random numbers;
+        each of `Rewards.shuffled` once.
     horizon, seed : int
+
+    Returns
+    -------
+    DataFrame
+        One row a policy: ``value``, its standard ``error``, and ``ended``: "", or the message where
+        a column was used up, and the numbers are NaN.
     """
+    import pandas as pd
+
     over, runs = ("run", 20) if isinstance(problems, Problem) else ("problem", 1)
+    team = list(team)
     try:
-        result = simulate(problems, policy, horizon, runs, seed, record=("rewards",), checkpoints=1)
+        result = simulate(problems, team, horizon, runs, seed, record=("rewards",), checkpoints=1)
     except UsedUp as error:
-        return str(error)
-    row = earned(rewards, result, _LEVEL, over).iloc[0]
-    return float(row["value"]), float(row["error"])
+        if len(team) > 1:
+            parts = [replayed(rewards, [policy], problems, horizon, seed) for policy in team]
+            return pd.concat(parts)
+        return pd.DataFrame(
+            {"value": math.nan, "error": math.nan, "ended": str(error)}, index=[team[0].name]
+        )
+    table = earned(rewards, result, _LEVEL, over).set_index("policy")
+    return table.loc[table["measure"] == "mean", ["value", "error"]].assign(ended="")

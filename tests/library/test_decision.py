@@ -86,26 +86,36 @@ def test_what_was_earned_by_hand():
     )
 
 
+def replayed(policy, problems, horizon: int) -> tuple[float, float]:
+    row = decision.replayed(SKEW, [policy], problems, horizon, 0).loc[policy.name]
+    assert row["ended"] == ""
+    return row["value"], row["error"]
+
+
 def test_a_replay_gives_the_mean_of_the_file_where_all_is_played():
     """Twelve pulls are all rewards of two columns of six, if each policy is told to share them."""
-    mean, error = decision.replayed(SKEW, policies.UCB(1e3), SKEW.replay(), 12, 0)
-    assert (mean, error) == (pytest.approx(5.5), pytest.approx(0))
-    orders = SKEW.shuffled(5, seed=1)
-    mean, error = decision.replayed(SKEW, policies.UCB(1e3), orders, 12, 0)
-    assert (mean, error) == (pytest.approx(5.5), pytest.approx(0))
+    uniform = policies.UCB(1e3)
+    assert replayed(uniform, SKEW.replay(), 12) == (pytest.approx(5.5), 0)
+    assert replayed(uniform, SKEW.shuffled(5, seed=1), 12) == (pytest.approx(5.5), 0)
 
 
 def test_a_replay_of_another_order_is_another_number():
-    own = decision.replayed(SKEW, policies.MIN(), SKEW.replay(), 5, 0)
-    mean, error = decision.replayed(SKEW, policies.MIN(), SKEW.shuffled(50, seed=1), 5, 0)
+    own = replayed(policies.MIN(), SKEW.replay(), 5)
+    mean, error = replayed(policies.MIN(), SKEW.shuffled(50, seed=1), 5)
     # In the file's order MIN sees 3 and 0 first, and keeps to "safe": 3, 0, 4, 3, 4.
-    assert own == (pytest.approx(14 / 5), pytest.approx(0))
+    assert own == (pytest.approx(14 / 5), 0)
     assert mean > own[0] + 2 * error
 
 
-def test_a_column_that_is_used_up_is_said_and_no_other_error_is_hidden():
-    text = decision.replayed(SKEW, policies.MIN(), SKEW.replay(), 12, 0)
-    assert text.startswith("problems: arm 0 of 'replay' is a log of 6 rewards, and MIN asks")
+def test_a_column_that_is_used_up_is_said_of_each_policy_alone():
+    table = decision.replayed(SKEW, [policies.MIN(), policies.UCB(1e3)], SKEW.replay(), 12, 0)
+    wanted = "problems: arm 0 of 'replay' is a log of 6 rewards, and MIN asks"
+    assert table.loc["MIN", "ended"].startswith(wanted)
+    assert np.isnan(table.loc["MIN", ["value", "error"]].astype(float)).all()
+    assert table.iloc[1].tolist() == [pytest.approx(5.5), 0, ""]
+
+
+def test_a_replay_hides_no_other_error():
     with pytest.raises(ValueError, match="horizon must be") as error:
-        decision.replayed(SKEW, policies.MIN(), SKEW.replay(), 1, 0)
+        decision.replayed(SKEW, TEAM, SKEW.replay(), 1, 0)
     assert not isinstance(error.value, arms.UsedUp)
