@@ -18,7 +18,7 @@ from . import _validate, risk
 from .arms import Empirical, Replay
 from .criteria import Criterion
 from .problems import Problem
-from .statistics import LEVEL
+from .statistics import percentile_interval
 
 if TYPE_CHECKING:
     import pandas
@@ -32,6 +32,7 @@ _RISING = 5  # rows from which rising whole numbers in the first column are take
 _DRAWN = 5e7  # numbers that a bootstrap draws at most, but for the fewest resamples
 _FEWEST = 100
 _AT_ONCE = 2e6  # numbers of a batch
+_MOST = 20_000  # rewards of an arm in a resample
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,9 @@ class Rewards:
         ----------
         judged : sequence of Criterion
         resamples : int
-            Default 2000; fewer where these would be more than 5e7 numbers, but at least 100.
+            Default 2000; fewer where these would be more than 5e7 numbers, but at least 100. Where
+            an arm has more than 20,000 rewards, so many are drawn, and what they differ by from
+            the whole is multiplied by the root of their share.
         seed : int
 
         Returns
@@ -167,20 +170,25 @@ class Rewards:
             One row for each criterion and arm: ``value``, ``low`` and ``high`` (95 %, percentiles),
             in the reader's unit, and ``best``, the share of the resamples in which the arm is the
             best, that of ties divided; ``resamples``, how many there were.
+
+        References
+        ----------
+        Bickel, Goetze and van Zwet (1997), Resampling fewer than n observations.
         """
         import pandas as pd
 
         x = list(self.columns.values())
         samples = [np.stack(x)] if self.paired else [one[None] for one in x]
-        drawn = sum(one.size for one in samples)
         resamples = _validate.whole("resamples", resamples, _FEWEST)
+        drawn = sum(min(one.size, _MOST) for one in x)
         resamples = min(resamples, max(_FEWEST, int(_DRAWN // drawn)))
+        rng = np.random.default_rng(_validate.whole("seed", seed, 0))
+        again = np.concatenate([_resampled(one, judged, resamples, rng) for one in samples], axis=1)
         tables = []
-        for criterion in judged:
-            rng = np.random.default_rng(_validate.whole("seed", seed, 0))
-            parts = [_bootstrap(criterion.of_sample, one, resamples, rng) for one in samples]
-            value, low, high, again = (np.concatenate(some) for some in zip(*parts, strict=True))
-            tied = again == again.max(axis=0)
+        for criterion, values in zip(judged, again, strict=True):
+            value = np.array([criterion.of_sample(one) for one in x])
+            low, high = percentile_interval(values)
+            tied = values == values.max(axis=0)
             tables.append(pd.DataFrame({
                 "criterion": criterion.name,
                 "arm": self.arms,
@@ -199,21 +207,21 @@ def _outliers(x: np.ndarray) -> int:
     return int(((x < lower - room) | (x > upper + room)).sum())
 
 
-def _bootstrap(of_sample, x: np.ndarray, resamples: int, rng: np.random.Generator) -> tuple:
-    """Value, ends of the interval, and values of the resamples, of each row of x."""
-    from scipy import stats
-
-    found = stats.bootstrap(
-        (np.arange(x.shape[1]),),
-        lambda pick, axis: of_sample(x[:, pick]),
-        n_resamples=resamples,
-        batch=max(1, int(_AT_ONCE // x.size)),
-        vectorized=True,
-        confidence_level=LEVEL,
-        method="percentile",
-        rng=rng,
-    )
-    return of_sample(x), *found.confidence_interval, found.bootstrap_distribution
+def _resampled(
+    x: np.ndarray, judged: Sequence[Criterion], resamples: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Each criterion of each row of x, of columns drawn together: [criterion, row, resample]."""
+    n, drawn = x.shape[1], min(x.shape[1], _MOST)
+    batch = max(1, int(_AT_ONCE // (len(x) * drawn)))
+    parts = []
+    for first in range(0, resamples, batch):
+        again = x[:, rng.integers(n, size=(min(batch, resamples - first), drawn))]
+        parts.append([criterion.of_sample(again) for criterion in judged])
+    values = np.concatenate(parts, axis=-1)
+    if drawn == n:
+        return values
+    whole = np.array([criterion.of_sample(x) for criterion in judged])[..., None]
+    return whole + np.sqrt(drawn / n) * (values - whole)
 
 
 # --- from tables ----------------------------------------------------------------------------

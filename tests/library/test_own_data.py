@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import cbook
+from scipy import stats
 
 from marab_lib import decision, own_data, policies, simulate
 
@@ -198,6 +199,29 @@ def test_the_interval_of_a_mean_has_the_width_that_it_should():
     row = own_data.from_table(pd.DataFrame(x)).judge(JUDGED[:1], 2000).iloc[1]
     half = 1.96 * x[:, 1].std() / np.sqrt(2000)
     assert row["high"] - row["low"] == pytest.approx(2 * half, rel=0.12)
+
+
+@pytest.mark.parametrize("text", ["mean", "cvar:0.2"])
+def test_the_intervals_are_those_of_scipy(text):
+    """Of 4,000 resamples each; an end has an error of about 2 % of the width."""
+    x, criterion = np.random.default_rng(2).gamma(2, size=(80, 2)), decision.aim(text)
+    row = own_data.from_table(pd.DataFrame(x)).judge([criterion], 4000).iloc[0]
+    low, high = stats.bootstrap(
+        (x[:, 0],), lambda x, axis: criterion.of_sample(x), n_resamples=4000, rng=3,
+        method="percentile", vectorized=True,
+    ).confidence_interval  # fmt: skip
+    np.testing.assert_allclose([row["low"], row["high"]], [low, high], atol=0.1 * (high - low))
+
+
+def test_of_many_rewards_a_part_is_drawn_and_scaled_to_the_whole(monkeypatch):
+    """The interval of a mean is as wide as if all were drawn, to some 5 % by chance."""
+    rewards = own_data.from_table(pd.DataFrame(np.random.default_rng(1).random((5000, 2))))
+    whole = rewards.judge(JUDGED[:2], 2000, seed=1)
+    monkeypatch.setattr("marab_lib.own_data._MOST", 500)
+    part = rewards.judge(JUDGED[:2], 2000, seed=2)
+    np.testing.assert_allclose(part["value"], whole["value"])
+    widths = [table["high"] - table["low"] for table in (part, whole)]
+    np.testing.assert_allclose(*widths, rtol=0.2)
 
 
 def test_rows_that_belong_together_are_resampled_together():
