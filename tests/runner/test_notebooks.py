@@ -1,6 +1,7 @@
 """The saved notebooks: run in order from their defaults, described, stripped; and other runs."""
 
 import ast
+import copy
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -33,6 +34,7 @@ def flaws(path: Path) -> Iterator[str]:
     yield from _flaws_of_the_whole(path, content)
     yield from _flaws_of_the_run(code)
     yield from _flaws_of_the_parameters(path, code)
+    yield from _flaws_of_the_pictures(content)
     for number, cell in enumerate(content.cells):
         if unknown := set(cell.metadata) - KEPT_OF_A_CELL:
             yield f"cell {number} has metadata {unknown}"
@@ -95,6 +97,13 @@ def _flaws_of_the_parameters(path: Path, code: list[nbformat.NotebookNode]) -> I
         find.load(path).check(find.load(path).quick)
     except ValueError as error:
         yield str(error)
+
+
+def _flaws_of_the_pictures(content: nbformat.NotebookNode) -> Iterator[str]:
+    described = copy.deepcopy(content)
+    save.describe(described)
+    if described != content:
+        yield "a picture has another alternative text than its caption, or none"
 
 
 def _flaws_of_a_parameter(line: str, seen: dict[str, find.Parameter]) -> Iterator[str]:
@@ -252,6 +261,9 @@ FLAWED = {
     "times": lambda nb: nb.cells[4].metadata.update(execution={}),
     "papermill's notes": lambda nb: nb.metadata.update(papermill={}),
     "a long cell": lambda nb: nb.cells[4].update(source="1\n" * 26),
+    "a picture without a text": lambda nb: nb.cells[4].outputs.append(
+        nbformat.v4.new_output("display_data", {"image/png": "AAAA"})
+    ),
     "no sentence": lambda nb: nb.cells.pop(3),
     "no title": lambda nb: nb.cells.pop(0),
     "no section": lambda nb: nb.metadata.marab.update(section=""),
