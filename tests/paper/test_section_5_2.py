@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray
 
 from marab_lib import Problem, arms, policies, problems, regret, simulate
-from marab_lib.paper import interpretations, section_5_2_1, section_5_2_2
+from marab_lib.paper import figures, interpretations, section_5_2_1, section_5_2_2
 from marab_lib.paper.evidence import Evidence
 from marab_lib.paper.rules import Below, Resamples
 from marab_lib.simulation.chunks import by_chunks
@@ -113,6 +114,15 @@ def test_settings_of_marab_and_mv_lcb(listed, result):
     exp_exp = float(result.empirical_regret.sel(horizon=300, policy="ExpExp").mean())
     assert table.loc["MaRaB's place, any C", "value"] == pytest.approx(marab.max() - exp_exp)
     assert "MV-LCB's place, any rho" in table.index
+
+
+def test_a_curve_that_leaves_the_panel_is_named_where_it_does():
+    figure, axis = plt.subplots()
+    axis.set(xlim=(0, 4), ylim=(0, 10))
+    curves = {"UCB": np.array([1.0, 2, 3, 4]), "MIN": np.array([1.0, 11, 12, 13])}
+    figures.name_ends(axis, curves, {})
+    assert {text.get_text(): text.xy for text in axis.texts} == {"MIN": (1, 10), "UCB": (1, 0.4)}
+    plt.close(figure)
 
 
 def test_printed_curves_have_the_means_of_the_figure():
