@@ -38,6 +38,9 @@ def flaws(path: Path) -> Iterator[str]:
     for number, cell in enumerate(content.cells):
         if unknown := set(cell.metadata) - KEPT_OF_A_CELL:
             yield f"cell {number} has metadata {unknown}"
+        folded = cell.metadata.get("jupyter", {}).get("source_hidden", False)  # in JupyterLab
+        if folded != ("hide-input" in cell.metadata.get("tags", [])):  # on the site
+            yield f"cell {number} is folded at one place only"
         if cell.cell_type == "code" and len(cell.source.splitlines()) > LONGEST_CELL:
             yield f"cell {number} is longer than {LONGEST_CELL} lines"
         if cell.cell_type == "code" and content.cells[number - 1].cell_type != "markdown":
@@ -260,6 +263,7 @@ FLAWED = {
     ),
     "times": lambda nb: nb.cells[4].metadata.update(execution={}),
     "papermill's notes": lambda nb: nb.metadata.update(papermill={}),
+    "folded on the site only": lambda nb: nb.cells[4].metadata.update(tags=["hide-input"]),
     "a long cell": lambda nb: nb.cells[4].update(source="1\n" * 26),
     "a picture without a text": lambda nb: nb.cells[4].outputs.append(
         nbformat.v4.new_output("display_data", {"image/png": "AAAA"})
