@@ -415,8 +415,8 @@ def best_policies(
     Returns
     -------
     DataFrame
-        The policy, its regret and standard error, what it must know, and the others whose paired
-        95 % interval to it (Student's) holds 0.
+        The policy, its regret and standard error, what it must know, and (within error) the others
+        whose paired 95 % interval to it (Student's) contains 0.
     """
     import pandas as pd
     from scipy import stats
@@ -454,6 +454,6 @@ def best_policies(
                 "regret": float(f"{sample[first].mean():.3g}"),
                 "error": float(f"{stats.sem(sample[first]):.2g}"),
                 "it needs": KNOWLEDGE.get(team[first].title, "nothing"),
-                "not told from it": "; ".join(team[i].name for i in near if i != first) or "none",
+                "within error": "; ".join(team[i].name for i in near if i != first) or "none",
             })  # fmt: skip
     return pd.DataFrame(rows)

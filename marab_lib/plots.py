@@ -149,13 +149,14 @@ def label_ends(axes: Axes, entries: Sequence[tuple[float, str, str]], gap: float
     Parameters
     ----------
     entries : sequence of (y, text, color)
-        Height of each end in data units.
+        Height of each end in data units; the axis may be logarithmic.
     gap : float
         Least distance between two names, as a share of the axes' height.
     """
-    low, high = axes.get_ylim()
     entries = sorted(entries, key=lambda entry: entry[0])
-    ends = (np.array([y for y, _, _ in entries]) - low) / (high - low)
+    heights = [*axes.get_ylim(), *(y for y, _, _ in entries)]
+    low, high, *scaled = axes.yaxis.get_transform().transform(np.array(heights, dtype=float))
+    ends = (np.array(scaled) - low) / (high - low)
     apart = gap * np.arange(len(entries))
     places = isotonic_regression(ends - apart).x + apart
     for end, place, (_, text, color) in zip(ends, places, entries, strict=True):
@@ -222,16 +223,18 @@ def regret_growth(
 ) -> Axes:
     """Regret against the number of pulls on log axes, with bands of two standard errors.
 
-    The band is that of the logarithm (standard error over mean), so that it stays above 0.
+    The band is that of the logarithm (standard error over mean), so that it stays above 0. The
+    names stand at the ends of the lines.
 
     Parameters
     ----------
     axes : Axes
     mean, error : DataArray with dimensions policy and checkpoint
-        Of a result of `simulate`, whose ``title`` and ``label`` give style and legend.
+        Of a result of `simulate`, whose ``title`` and ``label`` give style and name.
     names : sequence of str
         Policies to draw, by name.
     """
+    ends = []
     for name in names:
         y = mean.sel(policy=name)
         style = policy_style(y.title.item()) | {"markersize": 4, "lw": 1.1}
@@ -239,8 +242,10 @@ def regret_growth(
         width = np.exp(2 * error.sel(policy=name) / y)
         band = axes.fill_between(y.checkpoint, y / width, y * width, color=style["color"])
         band.set(alpha=0.2, linewidth=0)
+        ends.append((float(y[-1]), y.label.item(), style["color"]))
     axes.set(xscale="log", yscale="log", xlabel="pulls $t$")
-    return axes
+    axes.set_xlim(right=float(mean.checkpoint[-1]))
+    return label_ends(axes, ends, gap=0.05)
 
 
 def _rows(axes: Axes, names: Sequence[str]) -> np.ndarray:

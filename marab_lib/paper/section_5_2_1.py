@@ -242,7 +242,6 @@ class Regrets:
     def __init__(
         self,
         result: xarray.Dataset,
-        problems: Sequence[Problem],
         settings: xarray.Dataset | None = None,
         *,
         kind: str = "empirical",
@@ -265,7 +264,6 @@ class Regrets:
             for t in self.horizons
         }
         self.mean = {key: self.draws.mean(values) for key, values in self.values.items()}
-        self.uniform = {t: uniform_regret(problems, t).mean() for t in self.horizons}
         if settings is not None:
             at = settings[f"{kind}_regret"].sel(horizon=self.horizons[0])
             self.settings = at.mean("run").transpose("policy", "problem")
@@ -312,13 +310,13 @@ def regrets(e: Evidence) -> Regrets:
         e.problems, e.interpretation.apply(listed), e.horizons[:1], 1, e.seed, e.threads
     )
     settings = played.assign_coords(parameter_coordinates(listed))  # as the paper names them
-    return Regrets(e.once(_runs).sel(policy=list(NAMES)), e.problems, settings)
+    return Regrets(e.once(_runs).sel(policy=list(NAMES)), settings)
 
 
 def tuned_regrets(e: Evidence) -> Regrets:
     """The same with UCB at the C that does best on other problems."""
     result = e.once(_runs).sel(policy=["UCB tuned", *NAMES[1:]])
-    return Regrets(result.assign_coords(policy=list(NAMES)), e.problems)
+    return Regrets(result.assign_coords(policy=list(NAMES)))
 
 
 Statement = Callable[[Regrets, int], Finding]  # at a horizon
@@ -545,7 +543,6 @@ def order_kept(e: Evidence) -> Iterator[Finding]:
 
 def regret_statements(
     result: xarray.Dataset,
-    problems: Sequence[Problem],
     settings: xarray.Dataset | None = None,
     **options: Any,
 ) -> Findings:
@@ -555,8 +552,6 @@ def regret_statements(
     ----------
     result : Dataset of `final_regrets`
         At two horizons, with the policies UCB, MaRaB, MV-LCB and ExpExp.
-    problems : sequence of Problem
-        Those that were simulated.
     settings : Dataset of `final_regrets`, optional
         On the same problems at the first horizon, with other settings of UCB, MaRaB and
         MV-LCB (see `extra_policies`), for what is said of their parameters.
@@ -584,11 +579,11 @@ def regret_statements(
     >>> from marab_lib import problems
     >>> listed = problems.artificial(30, seed=0)
     >>> result = final_regrets(listed, figure_2_policies(), [200, 400], runs=2, seed=0)
-    >>> print(regret_statements(result, listed)["UCB best at 200"].rule)
+    >>> print(regret_statements(result)["UCB best at 200"].rule)
     > 0
     """
     e = Evidence()
-    r = e.made[regrets] = Regrets(result, problems, settings, **options)
+    r = e.made[regrets] = Regrets(result, settings, **options)
     several = r.single.sizes["run"] > 1
     readings = ("sorted", "sorted means", "means", "paired") if several else ("sorted", "paired")
     found = [_improves(r, pair, t, how) for pair in _SHARES for t in r.horizons for how in readings]

@@ -31,6 +31,7 @@ from papermill.exceptions import strip_color
 
 from ..paper.verdicts import count_verdicts, saved_verdicts
 from ..work.files import below, replace_folder_when_done
+from .captions import alternative_text
 from .find import FOLDER, Notebook, Parameter, find, read
 from .outputs import read_table
 
@@ -89,7 +90,6 @@ _CSS = """\
   td, th { overflow-wrap: anywhere; }
 }
 """
-_CAPTIONS = (r"\*\*Figure.*", r"\*(?![* ]).*")  # before the figure, and after it
 
 
 def build(out: Path, folder: Path = FOLDER) -> tuple[Path, list[str]]:
@@ -258,34 +258,13 @@ def _write_source(source: Path, shown: list[_Page], out: Path) -> None:
 
 
 def _described(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """The notebook with an alternative text for each figure: its caption, without markup."""
+    """The notebook with an alternative text for each figure, where MyST-NB looks for it."""
     described = copy.deepcopy(notebook)
     for number, cell in enumerate(described.cells):
         if cell.cell_type == "code":
-            text = _plain(_caption(described.cells, number))
+            text = alternative_text(described.cells, number)
             cell.metadata["mystnb"] = {"image": {"alt": text}}
     return described
-
-
-def _caption(cells: list[nbformat.NotebookNode], number: int) -> str:
-    """The caption of what a cell draws, or else the last paragraph before the cell."""
-    before, after = (
-        cells[place].source.split("\n\n")
-        if place in range(len(cells)) and cells[place].cell_type == "markdown"
-        else [""]
-        for place in (number - 1, number + 1)
-    )
-    for paragraph, pattern in zip((before[-1], after[0]), _CAPTIONS, strict=True):
-        if re.fullmatch(pattern, paragraph, re.DOTALL):
-            return paragraph
-    return before[-1] or "Figure"
-
-
-def _plain(markdown: str) -> str:
-    """Text without the marks of Markdown and LaTeX."""
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown)
-    text = re.sub(r"\\[,;! ]", " ", text)
-    return " ".join(re.sub(r"[*`$\\{}#]", "", text).split())
 
 
 def _first_page(shown: list[_Page], verdicts: str, n_claims: int) -> str:

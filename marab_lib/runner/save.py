@@ -10,6 +10,7 @@ from typing import Any
 import nbformat
 
 from ..work.files import below, replace_when_done
+from .captions import alternative_text
 from .find import Notebook
 from .run import KERNEL, CellError, execute
 
@@ -19,8 +20,8 @@ _LANGUAGE = {"name": "python"}
 def save(notebook: Notebook, out: Path, progress_bar: bool | dict = False) -> bool:
     """Execute a notebook from its defaults and save the outputs in it.
 
-    What changes from run to run (times, widget identities, versions) is left out, so that a
-    second run gives the same bytes.
+    Each picture gets an alternative text. What changes from run to run (times, widget identities,
+    versions) is left out, so that a second run gives the same bytes.
 
     Parameters
     ----------
@@ -51,6 +52,7 @@ def save(notebook: Notebook, out: Path, progress_bar: bool | dict = False) -> bo
     saved = nbformat.read(notebook.path, as_version=4)
     for cell, result in zip(saved.cells, executed.cells, strict=True):
         _take_outputs(cell, result)
+    describe(saved)
     saved.metadata = _kept_metadata(saved.metadata)
     text = nbformat.writes(saved) + "\n"
     if text == notebook.path.read_text(encoding="utf-8"):
@@ -71,6 +73,18 @@ def _take_outputs(cell: nbformat.NotebookNode, result: nbformat.NotebookNode) ->
             raise CellError(result.execution_count, cell.source, problem)
     cell.outputs = result.outputs
     cell.execution_count = result.execution_count
+
+
+def describe(content: nbformat.NotebookNode) -> None:
+    """Give each picture its caption as the alternative text; the notebook is changed in place.
+
+    It stands where IPython and nbconvert have it, in the metadata of the output. JupyterLab 4.6
+    keeps it, but shows pictures without.
+    """
+    for number, cell in enumerate(content.cells):
+        for output in cell.get("outputs", []):
+            if "image/png" in output.get("data", {}):
+                output.metadata["image/png"] = {"alt": alternative_text(content.cells, number)}
 
 
 def _kept_metadata(metadata: nbformat.NotebookNode) -> nbformat.NotebookNode:

@@ -218,7 +218,7 @@ def test_best_policies_by_hand(duel):
     assert table["regret"].tolist() == [4.0, 4.0]
     assert table["least regret"].tolist() == [etc, etc]
     assert table["it needs"].tolist() == ["T", "T"]
-    assert table["not told from it"].tolist() == [elimination, "none"]
+    assert table["within error"].tolist() == [elimination, "none"]
 
 
 def test_stuck_wrong_and_growth_by_hand(duel):
@@ -383,6 +383,17 @@ def test_the_reference_is_named_where_another_policy_ties_it():
     assert axes[2].get_xlabel() == "regret less that of mine"
     with pytest.raises(ValueError, match="table must have one criterion"):
         plots.paired_differences(axes[2], table)
+    plt.close(figure)
+
+
+def test_names_stand_at_the_heights_of_the_ends():
+    """On a logarithmic axis too: 1, 10 and 100 between 0.1 and 1,000 are a quarter apart."""
+    figure, axis = plt.subplots()
+    axis.set(yscale="log", ylim=(0.1, 1000))
+    plots.label_ends(axis, [(100, "third", "k"), (1, "first", "k"), (10, "second", "k")])
+    assert {text.get_text(): round(text.xy[1], 9) for text in axis.texts} == {
+        "first": 0.25, "second": 0.5, "third": 0.75
+    }  # fmt: skip
     plt.close(figure)
 
 

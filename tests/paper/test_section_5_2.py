@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray
 
 from marab_lib import Problem, arms, policies, problems, regret, simulate
-from marab_lib.paper import interpretations, section_5_2_1, section_5_2_2
+from marab_lib.paper import figures, interpretations, section_5_2_1, section_5_2_2
 from marab_lib.paper.evidence import Evidence
 from marab_lib.paper.rules import Below, Resamples
 from marab_lib.simulation.chunks import by_chunks
@@ -54,12 +55,12 @@ def test_uniform_regret_by_hand():
     assert section_5_2_1.uniform_regret([problem], 30) == pytest.approx([30 * (0.5 + 0.1) / 3])
 
 
-def test_shares_by_hand(listed):
+def test_shares_by_hand():
     # Sorted: ExpExp 1 2 3 4 against UCB 2 3 3 3: below at the first two ranks of four.
     # Paired, problem by problem: 4 < 2, 1 < 3, 2 < 3, 3 < 3: two of four.
     one_horizon = [[2, 3, 3, 3], [0, 0, 0, 9], [9, 9, 9, 9], [4, 1, 2, 3]]
     values = np.repeat(np.array([one_horizon, one_horizon])[..., None], 2, axis=-1)
-    table = section_5_2_1.regret_statements(made_up(values), listed[:4], resamples=50).frame()
+    table = section_5_2_1.regret_statements(made_up(values), resamples=50).frame()
     assert table.loc["ExpExp < UCB at 10, sorted", "value"] == 0.5
     assert table.loc["ExpExp < UCB at 10, paired", "value"] == 0.5
     assert table.loc["MaRaB < ExpExp at 20, sorted", "value"] == 0.75
@@ -74,11 +75,9 @@ def test_shares_by_hand(listed):
     assert table.loc["MaRaB - UCB slight at 10", "paper"] == pytest.approx(35, abs=0.1)
 
 
-def test_order_that_is_turned_round(listed):
+def test_order_that_is_turned_round():
     first = np.broadcast_to(np.arange(4.0)[:, None, None], (4, 4, 1))
-    table = section_5_2_1.regret_statements(
-        made_up([first, first[::-1]]), listed[:4], resamples=20
-    ).frame()
+    table = section_5_2_1.regret_statements(made_up([first, first[::-1]]), resamples=20).frame()
     ranked = table[table.index.str.startswith("order kept")]
     assert (ranked[["value", "low", "high"]] == -1).all(axis=None)
     assert (ranked["verdict"] == "does not hold").all()
@@ -103,7 +102,7 @@ def test_intervals_cover_the_truth():
 def test_settings_of_marab_and_mv_lcb(listed, result):
     extra = section_5_2_1.extra_policies([1e-6, 1e3], [0.01, 0.2, 0.5], [1.0, 2.0])
     settings = section_5_2_1.final_regrets(listed, extra, [300], 2, seed=3)
-    table = section_5_2_1.regret_statements(result, listed, settings, resamples=50).frame()
+    table = section_5_2_1.regret_statements(result, settings, resamples=50).frame()
     mean = settings.empirical_regret.sel(horizon=300).mean(["run", "problem"])
     names = [f"MaRaB(alpha={a:g}, C=1e-06)" for a in (0.01, 0.2, 0.5)]
     falls = -np.diff(mean.sel(policy=names))
@@ -115,6 +114,15 @@ def test_settings_of_marab_and_mv_lcb(listed, result):
     exp_exp = float(result.empirical_regret.sel(horizon=300, policy="ExpExp").mean())
     assert table.loc["MaRaB's place, any C", "value"] == pytest.approx(marab.max() - exp_exp)
     assert "MV-LCB's place, any rho" in table.index
+
+
+def test_a_curve_that_leaves_the_panel_is_named_where_it_does():
+    figure, axis = plt.subplots()
+    axis.set(xlim=(0, 4), ylim=(0, 10))
+    curves = {"UCB": np.array([1.0, 2, 3, 4]), "MIN": np.array([1.0, 11, 12, 13])}
+    figures.name_ends(axis, curves, {})
+    assert {text.get_text(): text.xy for text in axis.texts} == {"MIN": (1, 10), "UCB": (1, 0.4)}
+    plt.close(figure)
 
 
 def test_printed_curves_have_the_means_of_the_figure():
@@ -271,18 +279,18 @@ def test_tables_of_the_two_problems(rewards):
         ({"resamples": 0}, "resamples must be a whole number >= 1, got 0"),
     ],
 )
-def test_bad_arguments_are_named(listed, result, change, message):
+def test_bad_arguments_are_named(result, change, message):
     with pytest.raises(ValueError, match=message):
-        section_5_2_1.regret_statements(result, listed, **change)
+        section_5_2_1.regret_statements(result, **change)
 
 
 def test_bad_results_are_named(listed, result):
     with pytest.raises(ValueError, match=r"result must hold the policy 'ExpExp', got \['UCB'"):
-        section_5_2_1.regret_statements(result.sel(policy=NAMES[:3]), listed)
+        section_5_2_1.regret_statements(result.sel(policy=NAMES[:3]))
     with pytest.raises(ValueError, match=r"result must hold two horizons, got \[300\]"):
-        section_5_2_1.regret_statements(result.sel(horizon=[300]), listed)
+        section_5_2_1.regret_statements(result.sel(horizon=[300]))
     with pytest.raises(ValueError, match="problems must be at least 2 for an interval, got 1"):
-        section_5_2_1.regret_statements(result.isel(problem=[0]), listed[:1])
+        section_5_2_1.regret_statements(result.isel(problem=[0]))
     with pytest.raises(ValueError, match="size must be a whole number >= 1, got 0"):
         by_chunks(listed, [policies.MIN()], 50, 1, 0, lambda *_: None, size=0)
     with pytest.raises(ValueError, match=r"shares must be a number in \[0, 1\], got 2"):

@@ -1,6 +1,7 @@
 """The saved notebooks: run in order from their defaults, described, stripped; and other runs."""
 
 import ast
+import copy
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -33,9 +34,13 @@ def flaws(path: Path) -> Iterator[str]:
     yield from _flaws_of_the_whole(path, content)
     yield from _flaws_of_the_run(code)
     yield from _flaws_of_the_parameters(path, code)
+    yield from _flaws_of_the_pictures(content)
     for number, cell in enumerate(content.cells):
         if unknown := set(cell.metadata) - KEPT_OF_A_CELL:
             yield f"cell {number} has metadata {unknown}"
+        folded = cell.metadata.get("jupyter", {}).get("source_hidden", False)  # in JupyterLab
+        if folded != ("hide-input" in cell.metadata.get("tags", [])):  # on the site
+            yield f"cell {number} is folded at one place only"
         if cell.cell_type == "code" and len(cell.source.splitlines()) > LONGEST_CELL:
             yield f"cell {number} is longer than {LONGEST_CELL} lines"
         if cell.cell_type == "code" and content.cells[number - 1].cell_type != "markdown":
@@ -95,6 +100,13 @@ def _flaws_of_the_parameters(path: Path, code: list[nbformat.NotebookNode]) -> I
         find.load(path).check(find.load(path).quick)
     except ValueError as error:
         yield str(error)
+
+
+def _flaws_of_the_pictures(content: nbformat.NotebookNode) -> Iterator[str]:
+    described = copy.deepcopy(content)
+    save.describe(described)
+    if described != content:
+        yield "a picture has another alternative text than its caption, or none"
 
 
 def _flaws_of_a_parameter(line: str, seen: dict[str, find.Parameter]) -> Iterator[str]:
@@ -251,7 +263,11 @@ FLAWED = {
     ),
     "times": lambda nb: nb.cells[4].metadata.update(execution={}),
     "papermill's notes": lambda nb: nb.metadata.update(papermill={}),
+    "folded on the site only": lambda nb: nb.cells[4].metadata.update(tags=["hide-input"]),
     "a long cell": lambda nb: nb.cells[4].update(source="1\n" * 26),
+    "a picture without a text": lambda nb: nb.cells[4].outputs.append(
+        nbformat.v4.new_output("display_data", {"image/png": "AAAA"})
+    ),
     "no sentence": lambda nb: nb.cells.pop(3),
     "no title": lambda nb: nb.cells.pop(0),
     "no section": lambda nb: nb.metadata.marab.update(section=""),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ...plots import COLORS, policy_style, printed_curve, shades
+from ...plots import COLORS, label_ends, policy_style, printed_curve, shades
 
 if TYPE_CHECKING:
     import pandas
@@ -22,6 +22,7 @@ __all__ = [
     "by_groups",
     "figure_2",
     "goal_and_learning",
+    "name_ends",
     "origin_panels",
     "reading_distances",
     "reward_panels",
@@ -52,7 +53,8 @@ def sorted_regrets(
     curves : mapping from name to array, shape (n,)
         Sorted regrets; all curves of one picture have one n.
     printed : mapping from name to (rank, regret), optional
-        Ranks of 1,000, drawn at the same share of n; hollow marks of the policy's colour.
+        Ranks of 1,000, drawn at the same share of n; hollow marks of the policy's colour, which
+        the legend shows on its line.
     bands : mapping from name to array, shape (2, n), optional
         Lower and upper ends.
     looks : mapping from name to options of `Axes.plot`, optional
@@ -64,18 +66,35 @@ def sorted_regrets(
     for name, curve in curves.items():
         rank = (np.arange(len(curve)) + 0.5) * n / len(curve)
         title = (titles or {}).get(name, name)
-        look = policy_style(title) | {"marker": ""} | (looks or {}).get(name, {})
-        axes.plot(rank, curve, label=name, **look)
+        style = policy_style(title)
+        look = style | {"marker": ""} | (looks or {}).get(name, {})
+        axes.plot(rank, curve, **look)
+        mark = style["marker"] if name in (printed or {}) else ""
+        axes.plot([], [], label=name, **look | {"marker": mark, "markerfacecolor": "none"})
         if bands is not None and name in bands:
             axes.fill_between(rank, *bands[name], color=look["color"], alpha=0.2, linewidth=0)
     for name, (x, y) in (printed or {}).items():
         look = policy_style(name)
         share = np.asarray(x) / 1000
-        mark = {"color": look["color"], "marker": look["marker"], "label": f"{name}, printed"}
-        printed_curve(axes, share * n, y, **mark)
+        printed_curve(axes, share * n, y, color=look["color"], marker=look["marker"])
     axes.axhline(0, color="#777777", lw=0.6)
     axes.set(xlabel=f"rank of the problem (of {n:,})", xlim=(0, n))
     return axes
+
+
+def name_ends(axes: Axes, curves: Mapping[str, np.ndarray], titles: Mapping[str, str]) -> Axes:
+    """Names of the curves of `sorted_regrets` at their ends, or where they leave the panel."""
+    (_, n), (_, top), ends = axes.get_xlim(), axes.get_ylim(), []
+    for name, curve in curves.items():
+        color = policy_style(titles.get(name, name))["color"]
+        if curve[-1] <= top:
+            ends.append((curve[-1], name, color))
+            continue
+        share = np.searchsorted(curve, top) / len(curve)
+        side, shift = ("left", 5) if share < 0.5 else ("right", -5)
+        look = {"color": color, "ha": side, "va": "top", "fontsize": 7.5}
+        axes.annotate(name, (share * n, top), (shift, 0), textcoords="offset points", **look)
+    return label_ends(axes, ends)
 
 
 def figure_2(
