@@ -1,6 +1,7 @@
 """JupyterLab and the static site as people see them: in a real browser of the system's."""
 
 import shutil
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -37,38 +38,43 @@ def test_without_chromium_tests_are_skipped_unless_it_must_be_there(monkeypatch)
         find_chromium()
 
 
-def copy(name: str, folder) -> int:
-    """A copy of a project's notebook with its quick parameters and without its outputs.
+def copy(notebook: find.Notebook, folder: Path, out: Path) -> int:
+    """A copy of a notebook with its quick parameters and without its outputs.
 
     Returns how many figures the saved one has.
     """
-    notebook = find.pick(name, find.find())
     content = nbformat.read(notebook.path, as_version=4)
     code = [cell for cell in content.cells if cell.cell_type == "code"]
     figures = sum("image/png" in o.get("data", {}) for cell in code for o in cell.outputs)
+    values = {**notebook.quick, "output_dir": str(out)}
     for cell in code:
         cell.outputs, cell.execution_count = [], None
         if "parameters" in cell.metadata.get("tags", []):
-            cell.source += "".join(f"\n{key} = {value!r}" for key, value in notebook.quick.items())
-    nbformat.write(content, folder / f"{name}.ipynb")
+            cell.source += "".join(f"\n{key} = {value!r}" for key, value in values.items())
+    nbformat.write(content, folder / notebook.path.name)
     return figures
 
 
-@pytest.mark.parametrize("name", ["06", "09"])
-def test_a_notebook_runs_in_jupyterlab(jupyter, name):
-    figures = copy(name, jupyter.folder)
-    page = jupyter.open(f"{name}.ipynb")
+@pytest.mark.parametrize("notebook", find.find(), ids=lambda notebook: notebook.name)
+def test_a_notebook_runs_in_jupyterlab(jupyter, notebook, tmp_path):
+    """All of them, with the parameters of `make reproduce SCALE=quick`, one after the other."""
+    figures = copy(notebook, jupyter.folder, tmp_path)
+    page = jupyter.open(notebook.path.name)
     seen = jupyter.run_all(page)
     assert seen["errors"] == []
     assert set(seen["statuses"]) <= {"idle", "busy"}
     counts = [cell["count"] for cell in seen["cells"]]
     assert counts == list(range(1, len(counts) + 1))
+    assert seen["warnings"] == []
     assert seen["figures"] == figures > 0
     assert len(seen["images"]) >= figures
     assert all(seen["images"])
-    if name == "06":
+    written = {path.name for path in tmp_path.glob("figures/*")}
+    assert {f"{Path(name).stem}{end}" for name in written for end in (".png", ".pdf")} == written
+    if notebook.name.startswith("06"):
         moves_a_slider(page)
-    page.screenshot(path=jupyter.folder.parent / f"{name}.png")
+    page.screenshot(path=jupyter.folder.parent / f"{notebook.name}.png")
+    page.evaluate("() => panel.sessionContext.shutdown()")
     page.close()
 
 
