@@ -58,7 +58,7 @@ def site(write_notebook_to, tmp_path_factory):
     nbformat.write(content, path)
     write_notebook_to(folder, "02_wrong", "assert False, 'too large'")
     arguments = ["--notebooks", str(folder), "--out", str(folder / "out")]
-    assert main(["reproduce", "--scale", "quick", *arguments]) == 1
+    assert main(["reproduce", "--at-once", "1", "--scale", "quick", *arguments]) == 1
     write_notebook_to(folder, "03_saved", "print('never run')")
     assert main(["report", *arguments]) == 0
     return folder / "out" / "report"
@@ -322,6 +322,6 @@ def test_reproduce_ends_by_making_the_report(write_notebook, tmp_path, capsys):
     write_notebook("01_wrong", "1 / 0")
     out = tmp_path / "out"
     arguments = ["--notebooks", str(tmp_path / "notebooks"), "--out", str(out)]
-    assert main(["reproduce", "--report", *arguments]) == 1
+    assert main(["reproduce", "--at-once", "1", "--report", *arguments]) == 1
     assert capsys.readouterr().out.splitlines()[-1] == f"report: {out / 'report' / 'index.html'}"
     assert (out / "report" / "index.html").exists()
