@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
@@ -20,6 +21,7 @@ from typing import NamedTuple
 import yaml
 
 from ..work.files import new_or_folder
+from ..work.store import SHARED
 from . import find, run, save, sweep
 from .find import Notebook
 from .run import CellError
@@ -221,7 +223,12 @@ def _reproduce(given: argparse.Namespace) -> int:
         )
         for n in found
     ]  # fmt: skip
-    failed = _failures(jobs, given.at_once)
+    with tempfile.TemporaryDirectory(prefix="marab-") as folder:
+        os.environ[SHARED] = folder  # the kernels get it too
+        try:
+            failed = _failures(jobs, given.at_once)
+        finally:
+            del os.environ[SHARED]
     if failed:
         print(f"{failed} of {len(found)} notebooks failed")
     if failed < len(found):

@@ -355,6 +355,31 @@ def test_live_widgets_are_left_out_of_a_run(write_notebook, run, tmp_path):
         assert "application/vnd.jupyter.widget" not in written
 
 
+STORED = """\
+import os
+from pathlib import Path
+from marab_lib import policies, problems
+from marab_lib.paper import section_5_1
+shared = os.environ.get("MARAB_STORE")
+kept = len(list(Path(shared).iterdir())) if shared else None
+ends = section_5_1.marab_ends(problems.proof_of_concept(), [policies.MaRaB()], 50, 3, 1)
+print(shared, kept, ends.theoretical_regret.values.tolist())"""
+
+
+def test_what_two_notebooks_need_is_simulated_once_in_reproduce(write_notebook, run, tmp_path):
+    write_notebook("01_first", STORED)
+    write_notebook("02_second", STORED)
+    assert run("reproduce") == 0
+    first, second = (text_of(path).split(" ", 2) for _, path in sorted(executed(tmp_path).items()))
+    assert first[0] == second[0]
+    assert not Path(first[0]).exists()
+    assert [first[1], second[1]] == ["0", "1"]
+    assert run("run", "2") == 0
+    alone = text_of(executed(tmp_path)["02_second.ipynb"]).split(" ", 2)
+    assert alone[:2] == ["None", "None"]
+    assert alone[2] == first[2] == second[2]
+
+
 def test_a_run_into_the_project_is_refused(write_notebook, tmp_path, capsys):
     path = write_notebook("01_show", SHOW)
     before = path.read_bytes()
