@@ -90,7 +90,9 @@ $(PACKAGES): $(LOCK)
 	    ! grep -qi "connection\|from versions: none" $(VENV)/errors || echo "$$NO_INDEX" >&2; exit 1; }
 	@touch $@
 
-$(READY): $(PACKAGES) pyproject.toml
+# Compiled here, so that a reader's first simulation starts at once.
+$(READY): $(PACKAGES) pyproject.toml $(wildcard marab_lib/kernels/*.py marab_lib/policies/*.py)
 	@PYTHONWARNINGS=ignore $(PY) -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@$(PY) -c "import matplotlib.pyplot"  # builds the font list here, not within a notebook
+	@$(PY) -m marab_lib.simulation.warm
 	@touch $@

@@ -129,6 +129,7 @@ class Lab:
         return {
             "cells": cells,
             "errors": [o["evalue"] for o in outputs if o["output_type"] == "error"],
+            "warnings": [o["text"] for o in outputs if o.get("name") == "stderr"],
             "statuses": page.evaluate("() => statuses"),
             "figures": sum("image/png" in o.get("data", {}) for o in outputs),
             "images": page.evaluate(IMAGES),

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -24,6 +25,7 @@ from numba.core import config as _config
 
 config: Any = _config  # its names are made as it is read
 
+COMPILES = "marab_lib compiles for this machine, once: 10 s, and 15 s more if for all policies"
 _PACKAGE = Path(__file__).resolve().parents[1]
 _COMPILED_FILES = sorted(
     path.relative_to(_PACKAGE).as_posix()
@@ -115,20 +117,32 @@ class _CacheFile(caching.IndexDataCacheFile):
             super().save(key, data)
 
 
+class _SlowCacheFile(_CacheFile):
+    """Of the function that takes longest: says why a first simulation does not begin at once."""
+
+    def load(self, key: object) -> object:
+        found = super().load(key)
+        if found is None:
+            print(COMPILES, file=sys.stderr, flush=True)
+        return found
+
+
 @contextmanager
-def _numba_cache(folder: Path | None) -> Iterator[None]:
+def _numba_cache(folder: Path | None, slow: bool) -> Iterator[None]:
     """Point numba's cache to ours while one function is declared; other code keeps its own."""
     before = config.CACHE_DIR, caching.IndexDataCacheFile
     config.CACHE_DIR = str(folder or before[0])
-    caching.IndexDataCacheFile = _CacheFile  # type: ignore[misc]
+    caching.IndexDataCacheFile = _SlowCacheFile if slow else _CacheFile  # type: ignore[misc]
     try:
         yield
     finally:
         config.CACHE_DIR, caching.IndexDataCacheFile = before  # type: ignore[misc]
 
 
-def jit(*signature: Any, **options: Any) -> Callable:
+def jit(*signature: Any, slow: bool = False, **options: Any) -> Callable:
     """``numba.njit`` without the interpreter's lock, without fast maths, cached on disk.
+
+    With `slow` a compilation is announced, where it is needed.
 
     Nothing is compiled at import unless a signature is given and the function is not cached;
     the module therefore gives no signatures here and lets the first call compile.
@@ -141,7 +155,7 @@ def jit(*signature: Any, **options: Any) -> Callable:
         )
 
     def decorate(function: Callable) -> Callable:
-        with _numba_cache(_FOLDER):
+        with _numba_cache(_FOLDER, slow):
             options.update(nogil=True, error_model="numpy", cache=_FOLDER is not None)
             return numba.njit(*signature, **options)(function)
 

@@ -1,8 +1,8 @@
-"""Figures with sliders for JupyterLab, which are plain figures everywhere else.
+"""Figures with sliders: simulated anew at each move in JupyterLab, or at all positions at once.
 
-An `Explorer` shows itself in two forms at once: live sliders, for a front end that has widgets, and
-a picture at the starting values, for all others (GitHub, nbconvert, the static site). A saved
-notebook keeps only the picture.
+An `Explorer` shows itself in two forms: live sliders, for a front end that has widgets, and a
+picture at the starting values, for all others (GitHub, nbconvert). A saved notebook keeps only the
+picture. A `Grid` holds the curves at every position of the sliders; the static site shows it.
 """
 
 from __future__ import annotations
@@ -10,23 +10,30 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from .. import _validate, plots, policies, problems, regret
 from ..simulation.run import simulate
-from . import section_5_1
+from . import section_5_1, section_5_2_2
 
 if TYPE_CHECKING:
     import ipywidgets
+    import xarray
 
 
 __all__ = [
+    "GRIDS",
     "Explorer",
+    "Grid",
     "proof_of_concept",
+    "proof_of_concept_grid",
     "risk_of_rewards",
+    "risk_of_rewards_grid",
 ]
 
 _CONSTANTS = tuple(10.0**i for i in range(-6, 4))
@@ -150,6 +157,38 @@ def _live(explorer: Explorer) -> dict[str, object]:
         return {}
 
 
+def _of_figure_1(
+    constants: Sequence[float], alphas: Sequence[float], first_pulls: str
+) -> list[policies.Policy]:
+    """MIN, UCB and MaRaB with all these parameters."""
+    order: Any = {"first_pulls": first_pulls}
+    return [
+        policies.MIN(label="MIN", **order),
+        *(policies.UCB(C, label=f"UCB(C={C:g})", **order) for C in constants),
+        *(
+            policies.MaRaB(alpha, C, label=f"MaRaB(α={alpha:g}, C={C:g})", **order)
+            for alpha in alphas
+            for C in constants
+        ),
+    ]
+
+
+def _of_figure_3(
+    constants: Sequence[float], alphas: Sequence[float], rhos: Sequence[float], mv_lcb: str
+) -> list[policies.Policy]:
+    """UCB, MaRaB, MV-LCB and ExpExp with all these parameters."""
+    return [
+        *(policies.UCB(C, label=f"UCB(C={C:g})") for C in constants),
+        *(
+            policies.MaRaB(alpha, C, label=f"MaRaB(α={alpha:g}, C={C:g})")
+            for alpha in alphas
+            for C in constants
+        ),
+        *(policies.MVLCB(rho, bonus=mv_lcb, label=f"MV-LCB(ρ={rho:g})") for rho in rhos),
+        *(policies.ExpExp(rho, label=f"ExpExp(ρ={rho:g})") for rho in rhos),
+    ]
+
+
 def proof_of_concept(
     *,
     C: float = 1e-3,
@@ -183,11 +222,7 @@ def proof_of_concept(
 
     def draw(figure: Figure, C: float, alpha: float, delta_max: float) -> None:
         problem = problems.proof_of_concept(n_arms=n_arms, delta_max=delta_max, r_max=r_max)
-        chosen = [
-            policies.MIN(first_pulls=first_pulls, label="MIN"),
-            policies.UCB(C, first_pulls=first_pulls, label=f"UCB(C={C:g})"),
-            policies.MaRaB(alpha, C, first_pulls=first_pulls, label=f"MaRaB(α={alpha:g}, C={C:g})"),
-        ]
+        chosen = _of_figure_1((C,), (alpha,), first_pulls)
         result = section_5_1.figure_1(problem, chosen, horizon, runs, seed)
         mean, error = regret.mean_and_error(result.theoretical_regret.squeeze("problem"))
         axes = figure.subplots()
@@ -235,12 +270,7 @@ def risk_of_rewards(
     listed = list(shown.values())
 
     def draw(figure: Figure, C: float, alpha: float, rho: float) -> None:
-        chosen = [
-            policies.UCB(C, label=f"UCB(C={C:g})"),
-            policies.MaRaB(alpha, C, label=f"MaRaB(α={alpha:g}, C={C:g})"),
-            policies.MVLCB(rho, bonus=mv_lcb, label=f"MV-LCB(ρ={rho:g})"),
-            policies.ExpExp(rho, label=f"ExpExp(ρ={rho:g})"),
-        ]
+        chosen = _of_figure_3((C,), (alpha,), (rho,), mv_lcb)
         result = simulate(listed, chosen, horizon, runs, seed, record="rewards", checkpoints=1)
         curves = regret.sorted_rewards(result).mean("run")
         axes = figure.subplots(1, len(listed), sharey=True, squeeze=False)[0]
@@ -254,3 +284,129 @@ def risk_of_rewards(
 
     choices = {"C": _CONSTANTS, "alpha": _ALPHAS, "rho": _RHOS}
     return Explorer(draw, choices, {"C": C, "alpha": alpha, "rho": rho})
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The curves of a figure with sliders at every position of them.
+
+    Attributes
+    ----------
+    start : mapping from name to float
+        The sliders, and where they stand at first.
+    panels : mapping from title to mapping from a policy's title to Dataset
+        ``mean`` and ``error`` (its standard error) along ``x``, and along those of the sliders
+        that the policy depends on.
+    labels : (str, str)
+        Of the axes.
+    caption : str
+    log : bool
+        Whether the second axis is logarithmic.
+    """
+
+    start: Mapping[str, float]
+    panels: Mapping[str, Mapping[str, xarray.Dataset]]
+    labels: tuple[str, str]
+    caption: str
+    log: bool = False
+
+
+def _by_parameters(
+    curves: xarray.DataArray, x: str, keep: Sequence[int]
+) -> dict[str, xarray.Dataset]:
+    """By title: mean and standard error over the runs, along x and the policies' own parameters."""
+    import xarray
+
+    mean, error = regret.mean_and_error(curves)
+    both = xarray.Dataset({"mean": mean, "error": error}).rename({x: "x"}).sel(x=list(keep))
+    found = {}
+    for title in dict.fromkeys(curves.title.values.tolist()):
+        part = both.isel(policy=np.flatnonzero(curves.title == title))
+        own = [n for n in ("alpha", "C", "rho") if n in part.coords and part[n].notnull().all()]
+        values = {n: ("policy", part[n].values) for n in own}
+        part = part[["mean", "error"]].reset_coords(drop=True).drop_vars("policy", errors="ignore")
+        if len(own) == 0:
+            part = part.isel(policy=0)
+        elif len(own) == 1:
+            part = part.assign_coords(policy=values[own[0]][1]).rename(policy=own[0])
+        else:
+            part = part.assign_coords(values).set_index(policy=own).unstack("policy")
+        found[title] = part.astype(np.float32)
+    return found
+
+
+def proof_of_concept_grid(horizon: int = 2000, runs: int = 40, seed: int = 2013) -> Grid:
+    """The curves of `proof_of_concept` at every position of its sliders (5 s).
+
+    Parameters
+    ----------
+    horizon, runs, seed
+        See `simulate`.
+
+    Examples
+    --------
+    >>> grid = proof_of_concept_grid(horizon=100, runs=2)
+    >>> dict(grid.panels[""]["UCB"].sizes)["delta_max"]
+    7
+    """
+    import pandas
+    import xarray
+
+    chosen = _of_figure_1(_CONSTANTS, _ALPHAS, "descending")
+    by_margin = []
+    for delta_max in _MARGINS:
+        problem = problems.proof_of_concept(delta_max=delta_max)
+        result = section_5_1.figure_1(problem, chosen, horizon, runs, seed).squeeze("problem")
+        steps = result.checkpoint.values
+        keep = steps[np.unique(np.geomspace(1, steps.size, 60).astype(int)) - 1]
+        by_margin.append(_by_parameters(result.theoretical_regret, "checkpoint", keep))
+    margins = pandas.Index(_MARGINS, name="delta_max")
+    curves = {
+        title: xarray.concat([one[title] for one in by_margin], margins) for title in by_margin[0]
+    }
+    return Grid(
+        {"C": 1e-3, "alpha": 0.1, "delta_max": 1e-3},
+        {"": curves},
+        ("iteration t", "pseudo-regret"),
+        f"Pseudo-regret in units of the reward, on a log axis: mean of {runs} runs, band: two "
+        "standard errors.",
+        log=True,
+    )
+
+
+def risk_of_rewards_grid(
+    horizon: int = 2000, runs: int = 20, seed: int = 2013, n_problems: int = 1000
+) -> Grid:
+    """The curves of `risk_of_rewards` at every position of its sliders (a second).
+
+    Parameters
+    ----------
+    horizon, runs, seed
+        See `simulate`.
+    n_problems : int
+        Generated problems, of which two are shown: see `section_5_2_2.representative_problems`.
+    """
+    listed = problems.artificial(n_problems, seed)
+    two = [listed[number] for number in section_5_2_2.representative_problems(listed)]
+    chosen = _of_figure_3(_CONSTANTS, _ALPHAS, _RHOS, "optimistic")
+    result = simulate(two, chosen, horizon, runs, seed, record="rewards", checkpoints=1)
+    ordered = regret.sorted_rewards(result)
+    ranks = np.r_[np.geomspace(1, horizon, 30), np.linspace(1, horizon, 40)].astype(int)
+    keep = np.unique(ranks).tolist()
+    panels = {
+        f"{name} variance of the best arm": _by_parameters(ordered.sel(problem=n), "rank", keep)
+        for n, name in enumerate(("low", "high"))
+    }
+    return Grid(
+        {"C": 1e-3, "alpha": 0.2, "rho": 2.0},
+        panels,
+        ("rank of the reward in its run", "reward"),
+        f"Sorted rewards on the two problems, as in figure 3: mean of {runs} runs, band: two "
+        "standard errors.",
+    )
+
+
+GRIDS: Mapping[str, Callable[..., Grid]] = {  # by the name of the `Explorer` with these sliders
+    "proof_of_concept": proof_of_concept_grid,
+    "risk_of_rewards": risk_of_rewards_grid,
+}

@@ -268,8 +268,15 @@ def by_interpretation(saved: pandas.DataFrame) -> pandas.DataFrame:
     return saved[[one.name for one in OTHERS]].assign(**first)[[o.name for o in INTERPRETATIONS]]
 
 
-def readme_table(verdicts: pandas.DataFrame) -> str:
-    """Counts by section with links, and the claims whose verdict depends on the reading."""
+def readme_table(verdicts: pandas.DataFrame, folder: str = "notebooks/") -> str:
+    """Counts by section with links, and the claims whose verdict depends on the reading.
+
+    Parameters
+    ----------
+    verdicts : DataFrame of `saved_verdicts`
+    folder : str
+        Where the links find the notebooks. Default: from the README.
+    """
     counts = count_verdicts(verdicts)
     notebooks = data.project() / "notebooks"
     names = {path.name[:2]: path.name for path in notebooks.glob("[0-9][0-9]_*.ipynb")}
@@ -277,7 +284,7 @@ def readme_table(verdicts: pandas.DataFrame) -> str:
     lines.append("|---|---|---|" + "---|" * len(counts.columns))
     for section, row in counts.iterrows():
         about, numbers = _ABOUT.get(section, ("*the reading nearest to print*", ""))
-        links = ", ".join(f"[{n}](notebooks/{names[n]})" for n in numbers.split())
+        links = ", ".join(f"[{n}]({folder}{names[n]})" for n in numbers.split())
         cells = " | ".join(str(n) if n else "" for n in row)
         lines.append(f"| {section.split(',')[0]} | {about} | {links} | {cells} |")
     lines += ["", "Verdicts that depend on the reading (as printed; nearest to print):", ""]

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
+import multiprocessing
 import os
+import signal
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -16,6 +21,7 @@ from typing import NamedTuple
 import yaml
 
 from ..work.files import new_or_folder
+from ..work.store import SHARED
 from . import find, own, run, save, sweep
 from .find import Notebook
 from .run import CellError
@@ -68,6 +74,12 @@ def _folder(argument: str) -> Path:
     return Path(argument)
 
 
+def _count(argument: str) -> int:
+    if not (argument.isdecimal() and int(argument) > 0):
+        raise argparse.ArgumentTypeError(f"must be a whole number >= 1, got {argument!r}")
+    return int(argument)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m marab_lib", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -102,6 +114,10 @@ def _parser() -> argparse.ArgumentParser:
     command = add(_reproduce, "reproduce", "run all notebooks in order")
     command.add_argument("--scale", choices=("paper", "quick"), default="paper")
     command.add_argument("--report", action="store_true", help="make the static site at the end")
+    command.add_argument(
+        "--at-once", type=_count, default=2, metavar="N",
+        help="notebooks that are run at the same time (default: 2)",
+    )  # fmt: skip
     _add_out(command, "out", "folder for notebooks, figures and numbers")
 
     command = add(_report, "report", "make a static site of the notebooks that were run")
@@ -225,16 +241,31 @@ def _reproduce(given: argparse.Namespace) -> int:
     for notebook in found:  # before any is run
         run.places(notebook, given.out)
 
-    def job(notebook: Notebook, bar: dict | bool) -> str:
-        run.run(notebook, values[notebook.name], given.out, bar)
-        return ""
-
-    failed = _failures([_Job(n.name, n.cells, partial(job, n)) for n in found])
+    jobs = [
+        _Job(
+            n.name, n.cells, partial(_run_quietly, n, values[n.name], given.out),
+            share=1.0 if quick or math.isnan(n.minutes) else n.minutes,
+        )
+        for n in found
+    ]  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="marab-") as folder:
+        os.environ[SHARED] = folder  # the kernels get it too
+        try:
+            failed = _failures(jobs, given.at_once)
+        finally:
+            del os.environ[SHARED]
     if failed:
         print(f"{failed} of {len(found)} notebooks failed")
     if failed < len(found):
         print(f"notebooks, figures and numbers are in {given.out.resolve()}")
     return (_report(given) if given.report else 0) or min(1, failed)
+
+
+def _run_quietly(
+    notebook: Notebook, values: Mapping[str, object], out: Path, bar: dict | bool
+) -> str:
+    run.run(notebook, values, out, bar)
+    return ""
 
 
 def _report(given: argparse.Namespace) -> int:
@@ -279,25 +310,91 @@ class _Job(NamedTuple):
     name: str
     cells: int
     run: Callable[[dict | bool], str]  # gets options of the progress bar, says how it ended
+    share: float = 0.0  # of the time of all jobs, in any unit; 0 is unknown
 
 
-def _failures(jobs: list[_Job]) -> int:
-    """Do runs one after the other, a line each, also after one that fails; how many failed."""
+class _Ended(NamedTuple):
+    """A run that has ended: after how many seconds, how, and what went wrong."""
+
+    seconds: float
+    how: str
+    failure: str = ""
+
+
+def _failures(jobs: list[_Job], at_once: int = 1) -> int:
+    """Do all runs, a line each as it ends, also after one that fails; how many failed.
+
+    A line says how much time is left for all, where the jobs say what share of it they take.
+    """
     terminal = sys.stderr.isatty() and sys.stdout.isatty()
-    width = max(len(job.name) for job in jobs)
-    failures = 0
-    for number, job in enumerate(jobs, 1):
-        label = f"[{number:2}/{len(jobs)}] {job.name:{width}}"
-        if not terminal:
-            print(label, end="  ", flush=True)
-        start, failure = time.perf_counter(), ""
-        try:
-            end = job.run({"desc": label, "leave": False} if terminal else False)
-        except (CellError, RuntimeError, OSError) as error:
-            end, failure = "FAILED", f"failed: {job.name}: {error}"
+    at_once = min(at_once, len(jobs))
+    width, rest, failures = max(len(job.name) for job in jobs), [*jobs], 0
+
+    def label(job: _Job) -> str:
+        return f"[{len(jobs) - len(rest) + 1:2}/{len(jobs)}] {job.name:{width}}"
+
+    def one_by_one() -> Iterator[tuple[_Job, _Ended]]:
+        for job in jobs:
+            if not terminal:
+                print(label(job), end="  ", flush=True)
+            yield job, _attempt(job, {"desc": label(job), "leave": False} if terminal else False)
+
+    start = time.perf_counter()
+    for job, ended in one_by_one() if at_once == 1 else _together(jobs, at_once):
+        line = f"{job.cells:3} cells {ended.seconds:7.1f} s  {ended.how}"
+        if terminal or at_once > 1:
+            line = f"{label(job)}  {line}"
+        rest.remove(job)
+        print(f"{line}{_time_left(time.perf_counter() - start, jobs, rest)}".rstrip(), flush=True)
+        if ended.failure:  # at once: an interrupt may come before the last run
             failures += 1
-        line = f"{job.cells:3} cells {time.perf_counter() - start:7.1f} s  {end}"
-        print(f"{label}  {line}" if terminal else line, flush=True)
-        if failure:  # at once: an interrupt may come before the last run
-            print(failure, file=sys.stderr, flush=True)
+            print(ended.failure, file=sys.stderr, flush=True)
     return failures
+
+
+def _time_left(seconds: float, jobs: list[_Job], rest: list[_Job]) -> str:
+    """Of all jobs, from the time that those took that are done."""
+    left, whole = (sum(job.share for job in some) for some in (rest, jobs))
+    if not 0 < left < whole:
+        return ""
+    left = seconds * left / (whole - left)
+    return f"  about {left / 60:.0f} min left" if left > 90 else f"  about {left:.0f} s left"
+
+
+def _attempt(job: _Job, bar: dict | bool) -> _Ended:
+    start, failure = time.perf_counter(), ""
+    try:
+        how = job.run(bar)
+    except (CellError, RuntimeError, OSError) as error:
+        how, failure = "FAILED", f"failed: {job.name}: {error}"
+    return _Ended(time.perf_counter() - start, how, failure)
+
+
+def _together(jobs: list[_Job], at_once: int) -> Iterator[tuple[_Job, _Ended]]:
+    """Runs in processes of their own: while one of them draws, the other computes."""
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(at_once, mp_context=spawn, initializer=_own_group) as pool:
+        rest = iter(jobs)
+        running = {
+            pool.submit(_attempt, job, False): job for job in itertools.islice(rest, at_once)
+        }
+        try:
+            while running:
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    job = running.pop(future)
+                    # Not before: what the pool is given, it begins, also after an interrupt.
+                    for other in itertools.islice(rest, 1):
+                        running[pool.submit(_attempt, other, False)] = other
+                    yield job, future.result()
+        except BaseException:
+            for child in multiprocessing.active_children():
+                if child.pid:
+                    os.kill(child.pid, signal.SIGINT)
+            raise
+
+
+def _own_group() -> None:
+    """Leave it to the parent to pass on an interrupt, which a terminal sends to a whole group."""
+    if hasattr(os, "setpgrp"):
+        os.setpgrp()

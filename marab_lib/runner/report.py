@@ -1,7 +1,8 @@
 """The executed notebooks as a static site that needs no network, also when opened as files.
 
-Sphinx with MyST-NB makes the pages; it runs no notebook. MathJax comes from the Python package
-sphinx-mathjax-offline and is copied beside the pages.
+Sphinx with MyST-NB makes the pages; it runs no notebook. The first page is the first notebook, with
+a list of all at its end. MathJax comes from the Python package sphinx-mathjax-offline and is copied
+beside the pages; Bokeh draws the figures with sliders.
 
 All text that is not the site's own goes through `_text` or `_code`, and HTML is no Markdown here: a
 parameter, a title or a key stays what it is.
@@ -29,13 +30,15 @@ import nbformat
 import pandas
 from papermill.exceptions import strip_color
 
+from ..paper.sliders import GRIDS
 from ..paper.verdicts import count_verdicts, saved_verdicts
 from ..work.files import below, replace_folder_when_done
+from . import interactive
 from .captions import alternative_text
 from .find import FOLDER, Notebook, Parameter, find, read
 from .outputs import read_table
 
-_NEEDED = ("sphinx", "myst_nb", "sphinx_book_theme", "sphinx-mathjax-offline")
+_NEEDED = ("sphinx", "myst_nb", "sphinx_book_theme", "sphinx-mathjax-offline", "bokeh")
 _MATHJAX = "tex-svg-full.js"
 _TITLE = "marab: risk-aware bandits, reproduced"
 _SETTINGS = {
@@ -82,12 +85,16 @@ _CSS = """\
   table:has(td:first-child a) td { padding: 0 0.8em 0 0; }
   table:has(td:first-child a) td:first-child { display: block; }
   table:has(td:first-child a) tr { padding: 0.5em; }
+  p:has(mjx-container) { overflow: auto hidden; }
 }
-@media print {  /* nothing can be scrolled on paper */
+@media print {  /* nothing can be scrolled on paper, and a page ends between things, not in them */
   pre { white-space: pre-wrap !important; overflow-wrap: anywhere; }
-  .pst-scrollable-table-container { overflow: visible !important; }
-  table, .cell_output table { display: table; width: auto; font-size: 0.65em; }
-  td, th { overflow-wrap: anywhere; }
+  .cell_input, .cell_output img, figure, tr, [role=figure] { break-inside: avoid; }
+  h1, h2, h3, h4 { break-after: avoid; }
+  .pst-scrollable-table-container, mjx-container { overflow: visible !important; }
+  mjx-container svg { max-width: 100%; }
+  .bd-main .bd-content table { display: table; width: auto; font-size: 0.55em; break-inside: auto; }
+  .cell_output td, .cell_output th, td, th { padding: 0.1em 0.3em; overflow-wrap: break-word; }
 }
 """
 
@@ -133,7 +140,9 @@ def build(out: Path, folder: Path = FOLDER) -> tuple[Path, list[str]]:
     ):
         source, made = Path(scratch) / "source", Path(scratch) / "site"
         _write_source(source, shown, out)
-        flaws = _run_sphinx(source, made, Path(scratch) / "doctrees")
+        first = shown[0].notebook.name
+        flaws = _run_sphinx(source, made, Path(scratch) / "doctrees", first)
+        shutil.copy(made / f"{first}.html", made / "index.html")
         shutil.copytree(made, part, dirs_exist_ok=True)
     return out / "report" / "index.html", flaws
 
@@ -173,7 +182,7 @@ class _Page:
 
     def row(self) -> list[str]:
         n = self.notebook
-        link = _Markdown(f"[{_text(n.title)}](notebooks/{n.name}.ipynb)")
+        link = _Markdown(f"[{_text(n.title)}]({n.name}.ipynb)")
         return [link, n.section, self.run_time(), self.state, _listed(self.changed())]
 
     def shown(self) -> nbformat.NotebookNode:
@@ -234,27 +243,26 @@ def _listed(changed: Mapping[str, object]) -> _Markdown:
 
 
 def _write_source(source: Path, shown: list[_Page], out: Path) -> None:
-    (source / "notebooks").mkdir(parents=True)
-    for page in shown:
-        nbformat.write(_described(page.shown()), source / "notebooks" / page.notebook.path.name)
-    (source / "_static").mkdir()
+    static = source / "_static"
+    static.mkdir(parents=True)
     spec = util.find_spec("sphinx-mathjax-offline")
     assert spec
     assert spec.origin
-    package = Path(spec.origin).parent
-    shutil.copy(package / "static" / "mathjax" / _MATHJAX, source / "_static")
-    (source / "_static" / "report.css").write_text(_CSS, encoding="utf-8")
+    shutil.copy(Path(spec.origin).parent / "static" / "mathjax" / _MATHJAX, static)
+    (static / "report.css").write_text(_CSS, encoding="utf-8")
+    interactive.copy_library(static)
     published, run = saved_verdicts(), _claims_of_run(out)
-    counts, claims = [_counts(published)], [_table(published.reset_index())]
+    claims, of_run = [_counts(published), _claims(published)], []
     if run is not None:
-        about = _about_run(shown, run, published)
-        counts += ["### Verdicts of this run", about, _counts(run)]
-        claims += ["## Verdicts of this run", about, _table(run.reset_index())]
+        of_run = ["## Verdicts of this run", _about_run(shown, run, published), _counts(run)]
+        claims += [*of_run, _claims(run)]
     text = "\n\n".join(["# All claims", "## Published verdicts", _PUBLISHED, *claims, ""])
     (source / "claims.md").write_text(text, encoding="utf-8")
-    verdicts = "\n\n".join(["### Published verdicts", _PUBLISHED, *counts])
-    text = _first_page(shown, verdicts, len(published))
-    (source / "index.md").write_text(text, encoding="utf-8")
+    for page in shown:
+        content = _with_sliders(_described(page.shown()), static)
+        if page is shown[0]:
+            _make_first(content, shown, of_run, len(published))
+        nbformat.write(content, source / page.notebook.path.name)
 
 
 def _described(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
@@ -267,36 +275,51 @@ def _described(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return described
 
 
-def _first_page(shown: list[_Page], verdicts: str, n_claims: int) -> str:
+def _with_sliders(notebook: nbformat.NotebookNode, static: Path) -> nbformat.NotebookNode:
+    """The notebook with sliders that need no kernel below a cell that shows an `Explorer`."""
+    cells = []
+    for cell in notebook.cells:
+        cells.append(cell)
+        found = re.search(r"\bsliders\.(\w+)\(", cell.source) if cell.cell_type == "code" else None
+        if found and found[1] in GRIDS:
+            grid, name = GRIDS[found[1]](), f"{found[1]}.js"
+            script, place = interactive.figure(grid)
+            (static / name).write_text(script, encoding="utf-8")
+            scripts = [f'<script src="_static/{n}"></script>' for n in (*interactive.LIBRARY, name)]
+            cell.outputs = []  # the same figure, as a picture
+            text = f"**Figure.** {grid.caption}\n\n" + _raw_html([place, *scripts])
+            cells.append(nbformat.v4.new_markdown_cell(text))
+    notebook.cells = cells
+    return notebook
+
+
+def _raw_html(lines: list[str]) -> str:
+    return "\n".join(["```{raw} html", *lines, "```"])
+
+
+def _make_first(
+    content: nbformat.NotebookNode, shown: list[_Page], of_run: list[str], n_claims: int
+) -> None:
+    """Make the first page of a notebook: its code folded, links at the top, the list at the end."""
     columns = ["Notebook", "Section", "Run time", "Shown", "Parameters changed"]
-    names = "\n".join(f"notebooks/{page.notebook.name}" for page in shown)
     packages = ("marab_lib", "numpy", "scipy", "numba", "pandas", "xarray", "matplotlib")
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
-    return f"""\
-# {_TITLE}
-
-Galichet, Sebag and Teytaud, *Exploration vs Exploitation vs Safety: Risk-Aware Multi-Armed
-Bandits* (ACML 2013), computed again.
-
-## What of the paper holds
-
-{verdicts}
-
-[All {n_claims} claims with their verdicts](claims.md)
-
-## Notebooks
-
-{_table(pandas.DataFrame([page.row() for page in shown], columns=columns))}
-
-Shown with {versions}.
-
-```{{toctree}}
-:hidden:
-
-claims
-{names}
-```
-"""
+    for cell in content.cells:
+        if cell.cell_type == "code":
+            cell.metadata["tags"] = [*cell.metadata.get("tags", []), "hide-input"]
+    links = f"[All {n_claims} claims](claims.md) · [notebooks as shown here](#notebooks-shown-here)"
+    failed = [_Markdown(page.row()[0]) for page in shown if "failed" in page.state]
+    top = [links, *(f"{link} **failed**" for link in failed)]
+    names = [page.notebook.name for page in shown[1:]]
+    end = [
+        *of_run,
+        "## Notebooks shown here",
+        _table(pandas.DataFrame([page.row() for page in shown], columns=columns)),
+        f"Shown with {versions}.",
+        "\n".join(["```{toctree}", ":hidden:", "", "claims", *names, "```"]),
+    ]
+    content.cells.insert(1, nbformat.v4.new_markdown_cell("\n\n".join(top)))
+    content.cells.append(nbformat.v4.new_markdown_cell("\n\n".join(end)))
 
 
 def _claims_of_run(out: Path) -> pandas.DataFrame | None:
@@ -324,6 +347,11 @@ def _about_run(shown: list[_Page], run: pandas.DataFrame, published: pandas.Data
     return f"{text} Not as published: {', '.join(map(_text, other))}."
 
 
+def _claims(verdicts: pandas.DataFrame) -> str:
+    shown = ["claim", "ours", "whose", "verdict", "decides", "nearest", "nearest decides"]
+    return _table(verdicts[[name for name in shown if name in verdicts]].reset_index())
+
+
 def _counts(verdicts: pandas.DataFrame) -> str:
     return _table(count_verdicts(verdicts).rename_axis("section").reset_index())
 
@@ -345,7 +373,7 @@ def _escape_for_theme(app, pagename: str, template: str, context: dict, doctree)
     context["pagetitle"] = html.escape(context.get("pagetitle", ""))
 
 
-def _run_sphinx(source: Path, target: Path, doctrees: Path) -> list[str]:
+def _run_sphinx(source: Path, target: Path, doctrees: Path, first: str) -> list[str]:
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
@@ -353,7 +381,7 @@ def _run_sphinx(source: Path, target: Path, doctrees: Path) -> list[str]:
     with warnings.catch_warnings(), patch_docutils(), docutils_namespace():
         warnings.simplefilter("ignore")  # of deprecations, between Sphinx and the theme
         app = Sphinx(
-            source, None, target, doctrees, "html", _SETTINGS,
+            source, None, target, doctrees, "html", {**_SETTINGS, "root_doc": first},
             status=None, warning=found, freshenv=True,
         )  # fmt: skip
         app.connect("html-page-context", _escape_for_theme, priority=900)  # after the theme's own

@@ -27,6 +27,18 @@ def fingerprint(*parts: object) -> str:
     return digest.hexdigest()
 
 
+SHARED = "MARAB_STORE"  # an environment variable
+
+
+def shared_store() -> str | None:
+    """The store of simulations that several notebooks need, while all are run; else none.
+
+    The command ``reproduce`` sets the variable to a folder of its own. It is for calls that do
+    repeat: to keep a large result may take longer than to simulate it again.
+    """
+    return os.environ.get(SHARED) or None
+
+
 class Store:
     """A folder with one file a finished task, named by the fingerprint of all that decides it.
 

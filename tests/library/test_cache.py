@@ -11,7 +11,9 @@ import pytest
 from cases import run_python
 from numba.core import config
 
+from marab_lib import comparison, problems, simulate
 from marab_lib.kernels import jit
+from marab_lib.simulation import warm
 
 STRANGER = 54321  # a user that no machine knows
 posix = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="POSIX owners and modes")
@@ -168,7 +170,7 @@ from marab_lib.kernels import jit
 @jit.jit()
 def twice(x):
     return 2 * x
-@jit.jit("float64(float64)")
+@jit.jit("float64(float64)", slow=True)
 def thrice(x):
     return twice(x) + x
 print(twice(1.5), thrice(1.5), *[sum(f.stats.cache_hits.values()) for f in (twice, thrice)])
@@ -181,8 +183,12 @@ def compiled(tmp_path_factory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("compiled")
     script, cache = folder / "small.py", folder / "cache"
     script.write_text(SMALL)
-    assert python(script, NUMBA_CACHE_DIR=str(cache)).split() == ["3.0", "4.5", "0", "0"]
-    assert python(script, NUMBA_CACHE_DIR=str(cache)).split() == ["3.0", "4.5", "1", "1"]
+    said = [run_python(script, NUMBA_CACHE_DIR=str(cache)) for _ in range(2)]
+    assert [done.stdout.split() for done in said] == [
+        ["3.0", "4.5", "0", "0"],
+        ["3.0", "4.5", "1", "1"],
+    ]
+    assert [done.stderr for done in said] == [f"{jit.COMPILES}\n", ""]
     return script, cache
 
 
@@ -227,3 +233,13 @@ def test_uncompiled_it_says_what_to_unset():
     done = run_python("-c", "import marab_lib", NUMBA_DISABLE_JIT="1")
     assert done.returncode == 1
     assert "unset NUMBA_DISABLE_JIT" in done.stderr.splitlines()[-1]
+
+
+def test_what_make_compiles_is_what_simulations_need():
+    """One signature each, before and after they are played."""
+    warm.compile_all()
+    chosen = comparison.everyone(0.1)
+    compiled = [policy.index_function.signatures.copy() for policy in chosen]
+    assert [len(signatures) for signatures in compiled] == [1] * len(chosen)
+    simulate(problems.artificial(1, 0), chosen, 30, 1, 1)
+    assert [policy.index_function.signatures for policy in chosen] == compiled

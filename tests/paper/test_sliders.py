@@ -192,3 +192,41 @@ def test_section_5_2_is_that_of_simulate(moved, changed):
             assert drawn(explorer, title, panel) == pytest.approx(line, rel=1e-12)
     after = {title: drawn(explorer, title, 1) for title in titles}
     assert {t for t in titles if not np.array_equal(before[t], after[t])} == changed
+
+
+@pytest.mark.parametrize(
+    ("title", "at"),
+    [
+        ("MIN", {"delta_max": 0.01}),
+        ("UCB", {"delta_max": 0.01, "C": 1.0}),
+        ("MaRaB", {"delta_max": 0.01, "C": 1.0, "alpha": 0.5}),
+    ],
+)
+def test_a_grid_has_the_curves_of_section_5_1_at_every_position(title, at):
+    curves = sliders.proof_of_concept_grid(**SMALL).panels[""][title].sel(at)
+    explorer = sliders.proof_of_concept(C=1.0, alpha=0.5, delta_max=0.01, **SMALL)
+    steps = explorer_steps(explorer)
+    line = dict(zip(steps, drawn(explorer, title), strict=True))
+    shown = curves["x"].values.tolist()
+    assert shown[0] == 1
+    assert shown[-1] == 200
+    assert curves["mean"].values == pytest.approx([line[t] for t in shown], rel=1e-6)
+    assert (curves["error"] >= 0).all()
+    assert (curves["error"] > 0).any()
+
+
+@pytest.mark.parametrize(
+    ("title", "at"),
+    [("UCB", {"C": 1.0}), ("MaRaB", {"C": 1.0, "alpha": 0.5}), ("ExpExp", {"rho": 5.0})],
+)
+def test_a_grid_has_the_curves_of_section_5_2_at_every_position(title, at):
+    grid = sliders.risk_of_rewards_grid(n_problems=3, **SMALL)
+    listed = problems.artificial(3, seed=SMALL["seed"])
+    variances = [problem.variances[problem.best_arm] for problem in listed]
+    two = {"low": listed[np.argmin(variances)], "high": listed[np.argmax(variances)]}
+    start = {"C": 1.0, "alpha": 0.5, "rho": 5.0}
+    explorer = sliders.risk_of_rewards(two, **start, **SMALL)
+    for number, panel in enumerate(grid.panels.values()):
+        curves = panel[title].sel(at)
+        expected = drawn(explorer, title, number)[curves["x"].values - 1]
+        assert curves["mean"].values == pytest.approx(expected, rel=1e-6)

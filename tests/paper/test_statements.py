@@ -58,7 +58,11 @@ def test_ratios_by_hand():
         if policy.C == 1e3 and policy.alpha >= 0.1:
             curves[policy] = [[0, 1, 2], [1, 3, 40]]
     result = made_up(curves, steps, 100)
-    made = {section_5_1.printed_runs: result, section_5_1.tuned_ucb: "UCB(C=1)"}
+    made = {
+        section_5_1.printed_runs: result,
+        section_5_1.printed_ends: result,
+        section_5_1.tuned_ucb: "UCB(C=1)",
+    }
     # One more from 50 to 100, a half more from 20 to 50: each over its increase of log t.
     growth = 1 / 1.5 * np.log(50 / 20) / np.log(100 / 50)
     assert values(section_5_1.min_constant, made) == pytest.approx([growth])
@@ -144,3 +148,18 @@ def test_first_phase_exceptions_are_seen():
     assert section_3.phase_one_exceptions(sample, 0.02).value == 0
     # At n = 21..50 the tail of alpha = .05 holds two or three rewards.
     assert risk.cvar(sample[0, :30], 0.05) != sample[0, :30].min()
+
+
+def test_the_claims_find_the_runs_of_notebook_06(tmp_path, monkeypatch):
+    """It has more levels and the same number of runs: half of its `many_runs`."""
+    monkeypatch.setenv("MARAB_STORE", str(tmp_path))
+    evidence = Evidence(n_problems=400)
+    evidence.horizons = (100, 200)
+    chosen = section_5_1.printed_policies(first_pulls="descending")["MaRaB"]
+    of_06 = section_5_1.marab_ends(problems.proof_of_concept(), chosen, 100, 200, 2013)
+    kept = sorted(tmp_path.iterdir())
+    of_claims = section_5_1.printed_ends(evidence)
+    assert sorted(tmp_path.iterdir()) == kept
+    assert len(kept) == len(chosen) > of_claims.sizes["policy"]
+    same = of_06.sel(policy=of_claims.policy).theoretical_regret
+    assert (same == of_claims.theoretical_regret).all()

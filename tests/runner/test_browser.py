@@ -1,11 +1,13 @@
 """JupyterLab and the static site as people see them: in a real browser of the system's."""
 
 import shutil
+from pathlib import Path
 
 import nbformat
 import pytest
 from browser import chromium, find_chromium, foreign, lab
 
+from marab_lib.paper.sliders import GRIDS
 from marab_lib.runner import find
 
 
@@ -36,38 +38,43 @@ def test_without_chromium_tests_are_skipped_unless_it_must_be_there(monkeypatch)
         find_chromium()
 
 
-def copy(name: str, folder) -> int:
-    """A copy of a project's notebook with its quick parameters and without its outputs.
+def copy(notebook: find.Notebook, folder: Path, out: Path) -> int:
+    """A copy of a notebook with its quick parameters and without its outputs.
 
     Returns how many figures the saved one has.
     """
-    notebook = find.pick(name, find.find())
     content = nbformat.read(notebook.path, as_version=4)
     code = [cell for cell in content.cells if cell.cell_type == "code"]
     figures = sum("image/png" in o.get("data", {}) for cell in code for o in cell.outputs)
+    values = {**notebook.quick, "output_dir": str(out)}
     for cell in code:
         cell.outputs, cell.execution_count = [], None
         if "parameters" in cell.metadata.get("tags", []):
-            cell.source += "".join(f"\n{key} = {value!r}" for key, value in notebook.quick.items())
-    nbformat.write(content, folder / f"{name}.ipynb")
+            cell.source += "".join(f"\n{key} = {value!r}" for key, value in values.items())
+    nbformat.write(content, folder / notebook.path.name)
     return figures
 
 
-@pytest.mark.parametrize("name", ["06", "09"])
-def test_a_notebook_runs_in_jupyterlab(jupyter, name):
-    figures = copy(name, jupyter.folder)
-    page = jupyter.open(f"{name}.ipynb")
+@pytest.mark.parametrize("notebook", find.find(), ids=lambda notebook: notebook.name)
+def test_a_notebook_runs_in_jupyterlab(jupyter, notebook, tmp_path):
+    """All of them, with the parameters of `make reproduce SCALE=quick`, one after the other."""
+    figures = copy(notebook, jupyter.folder, tmp_path)
+    page = jupyter.open(notebook.path.name)
     seen = jupyter.run_all(page)
     assert seen["errors"] == []
     assert set(seen["statuses"]) <= {"idle", "busy"}
     counts = [cell["count"] for cell in seen["cells"]]
     assert counts == list(range(1, len(counts) + 1))
+    assert seen["warnings"] == []
     assert seen["figures"] == figures > 0
     assert len(seen["images"]) >= figures
     assert all(seen["images"])
-    if name == "06":
+    written = {path.name for path in tmp_path.glob("figures/*")}
+    assert {f"{Path(name).stem}{end}" for name in written for end in (".png", ".pdf")} == written
+    if notebook.name.startswith("06"):
         moves_a_slider(page)
-    page.screenshot(path=jupyter.folder.parent / f"{name}.png")
+    page.screenshot(path=jupyter.folder.parent / f"{notebook.name}.png")
+    page.evaluate("() => panel.sessionContext.shutdown()")
     page.close()
 
 
@@ -88,11 +95,22 @@ def moves_a_slider(page) -> None:
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory):
+def grids():
+    """The figures with sliders of the static site, of a smaller size."""
+    return {name: grid(horizon=400, runs=4) for name, grid in GRIDS.items()}
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory, grids):
     """The address of the static site of the saved notebooks, opened as files; and its flaws."""
     from marab_lib.runner import report
 
-    page, flaws = report.build(tmp_path_factory.mktemp("site"))
+    small = {name: lambda grid=grid: grid for name, grid in grids.items()}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "GRIDS", small)
+        page, flaws = report.build(tmp_path_factory.mktemp("site"))
+    scripts = [page.parent / "_static" / f"{name}.js" for name in grids]
+    assert 1000 < sum(script.stat().st_size for script in scripts) < 1e6
     return page.parent.as_uri(), flaws
 
 
@@ -103,6 +121,8 @@ def test_no_link_of_the_report_leads_nowhere(report):
 def test_the_report_shows_claims_and_leads_to_the_notebooks(context, report):
     page = context.new_page()
     page.goto(f"{report[0]}/index.html")
+    assert page.get_by_role("heading", level=1).inner_text().startswith("00 ·")
+    assert page.locator("table", has_text="the worst rewards").locator("a").count() > 10
     page.get_by_role("link", name="06 ·").first.click()
     page.wait_for_url("**/06_proof_of_concept.html")
     page.wait_for_function("() => document.querySelectorAll('mjx-container svg').length > 20")
@@ -115,6 +135,58 @@ def test_the_report_shows_claims_and_leads_to_the_notebooks(context, report):
     page.get_by_role("link", name="All claims").first.click()
     page.wait_for_url("**/claims.html")
     assert page.locator("table tr").count() > 40
+    page.close()
+
+
+CURVES = """() => [...Bokeh.documents[0].all_models]
+    .filter(model => model.type === 'ColumnDataSource').map(source => [...source.data.mean])"""
+
+
+@pytest.mark.parametrize(
+    ("page_name", "name", "slider", "moved"),
+    [
+        ("06_proof_of_concept", "proof_of_concept", "delta_max", 3e-3),
+        ("08_artificial_risk", "risk_of_rewards", "rho", 5.0),
+    ],
+)
+def test_a_slider_of_the_report_needs_no_kernel(
+    context, report, grids, page_name, name, slider, moved
+):
+    """One step to the right shows the curves of the next value, and no others."""
+    grid = grids[name]
+    page = context.new_page()
+    page.goto(f"{report[0]}/{page_name}.html")
+    figure = page.locator("[role=figure]")
+    handle = figure.locator(".bk-CategoricalSlider", has_text=slider).locator(".noUi-handle")
+    handle.wait_for()
+    for at in (grid.start, {**grid.start, slider: moved}):
+        lines = [curves["mean"] for panel in grid.panels.values() for curves in panel.values()]
+        expected = [
+            line.sel({n: v for n, v in at.items() if n in line.dims}).values.tolist()
+            for line in lines
+        ]
+        page.wait_for_function(f"n => ({CURVES})().length === n", arg=len(lines))
+        assert sorted(page.evaluate(CURVES)) == sorted(expected)
+        before = figure.screenshot()
+        handle.press("ArrowRight")
+        page.wait_for_timeout(500)
+        assert figure.screenshot() != before
+    page.close()
+
+
+@pytest.mark.parametrize("name", ["index", "06_proof_of_concept", "10_claims", "claims"])
+def test_the_report_fits_a_phone_and_paper(context, report, name):
+    """On a phone only tables and code scroll; on paper nothing is wider than the page."""
+    page = context.new_page()
+    page.goto(f"{report[0]}/{name}.html")
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert page.evaluate("() => document.scrollingElement.scrollWidth") == 400
+    page.set_viewport_size({"width": 703, "height": 1000})  # A4 with the usual margins
+    page.emulate_media(media="print")
+    cut = page.evaluate("""() => [...document.querySelectorAll('article :is(table, pre, img)')]
+        .filter(e => e.getBoundingClientRect().right > innerWidth || e.scrollWidth > e.offsetWidth)
+        .map(e => e.outerHTML.slice(0, 100))""")
+    assert cut == []
     page.close()
 
 

@@ -30,11 +30,12 @@ outputs.Outputs(output_dir, "01").table(pd.DataFrame({"x": [1]}), "x")"""
 
 @pytest.fixture
 def run(tmp_path):
-    """Run a command on the notebooks of tmp_path."""
+    """Run a command on the notebooks of tmp_path; small ones start sooner one by one."""
 
     def command(name: str, *arguments: str) -> int:
         places = ["--notebooks", str(tmp_path / "notebooks"), "--out", str(tmp_path / "out")]
-        return main([name, *arguments, *(places[:2] if name == "list" else places)])
+        once = ["--at-once", "1"] if name == "reproduce" else []
+        return main([name, *once, *arguments, *(places[:2] if name == "list" else places)])
 
     return command
 
@@ -354,6 +355,31 @@ def test_live_widgets_are_left_out_of_a_run(write_notebook, run, tmp_path):
         assert "application/vnd.jupyter.widget" not in written
 
 
+STORED = """\
+import os
+from pathlib import Path
+from marab_lib import policies, problems
+from marab_lib.paper import section_5_1
+shared = os.environ.get("MARAB_STORE")
+kept = len(list(Path(shared).iterdir())) if shared else None
+ends = section_5_1.marab_ends(problems.proof_of_concept(), [policies.MaRaB()], 50, 3, 1)
+print(shared, kept, ends.theoretical_regret.values.tolist())"""
+
+
+def test_what_two_notebooks_need_is_simulated_once_in_reproduce(write_notebook, run, tmp_path):
+    write_notebook("01_first", STORED)
+    write_notebook("02_second", STORED)
+    assert run("reproduce") == 0
+    first, second = (text_of(path).split(" ", 2) for _, path in sorted(executed(tmp_path).items()))
+    assert first[0] == second[0]
+    assert not Path(first[0]).exists()
+    assert [first[1], second[1]] == ["0", "1"]
+    assert run("run", "2") == 0
+    alone = text_of(executed(tmp_path)["02_second.ipynb"]).split(" ", 2)
+    assert alone[:2] == ["None", "None"]
+    assert alone[2] == first[2] == second[2]
+
+
 def test_a_run_into_the_project_is_refused(write_notebook, tmp_path, capsys):
     path = write_notebook("01_show", SHOW)
     before = path.read_bytes()
@@ -363,24 +389,26 @@ def test_a_run_into_the_project_is_refused(write_notebook, tmp_path, capsys):
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("at_once", ["1", "2"])
 def test_reproduce_goes_on_after_a_failure_and_names_the_cell(
-    write_notebook, run, tmp_path, capsys
+    write_notebook, run, tmp_path, capsys, at_once
 ):
     write_notebook("01_show", SHOW, quick={"horizon": 2})
     write_notebook("02_wrong", "x = 3\nassert x < 2, 'too large'")
     write_notebook("03_dead", "import os\nos._exit(1)")
     write_notebook("04_show", SHOW)
-    assert run("reproduce", "--scale", "quick") == 1
+    assert run("reproduce", "--scale", "quick", "--at-once", at_once) == 1
     lines, errors = (text.splitlines() for text in capsys.readouterr())
     wrong = "cell In [3] `x = 3`, line 2 `assert x < 2, 'too large'`: AssertionError: too large"
-    assert errors[-2] == f"failed: 02_wrong: {wrong}"
-    assert errors[-1].startswith("failed: 03_dead: cell In [3] `import os`: DeadKernelError")
-    assert [line.split()[1:5] for line in lines[:4]] == [
-        ["1/4]", "01_show", "2", "cells"],
-        ["2/4]", "02_wrong", "2", "cells"],
-        ["3/4]", "03_dead", "2", "cells"],
-        ["4/4]", "04_show", "2", "cells"],
-    ]  # fmt: skip
+    assert f"failed: 02_wrong: {wrong}" in errors
+    dead = "failed: 03_dead: cell In [3] `import os`: DeadKernelError"
+    assert any(line.startswith(dead) for line in errors)
+    assert [line.split()[1] for line in lines[:4]] == ["1/4]", "2/4]", "3/4]", "4/4]"]
+    names = [line.split()[2] for line in lines[:4]]
+    assert sorted(names) == ["01_show", "02_wrong", "03_dead", "04_show"]
+    assert at_once == "2" or names == sorted(names)
+    assert all(re.search(r"2 cells +\d+\.\d s .* about \d+ s left$", line) for line in lines[:3])
+    assert "left" not in lines[3]
     files = executed(tmp_path)
     assert sorted(files) == [
         "01_show.ipynb",
@@ -446,27 +474,31 @@ def test_the_kernel_is_this_python_whatever_the_user_has(
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_an_interrupt_leaves_no_half_file_and_no_kernel(write_notebook, run, tmp_path):
+    """Of two notebooks at once, though only the program itself is told of it."""
     write_notebook("01_show", SHOW)
     assert run("reproduce") == 0
     done = executed(tmp_path)["01_show.ipynb"]
     before = done.read_bytes()
-    mark = tmp_path / "mark"
-    write_notebook("01_show", f"import os, time\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\n"
-                              "time.sleep(600)")  # fmt: skip
+    marks = [tmp_path / name for name in ("one", "two")]
+    for name, mark in zip(("01_show", "02_show"), marks, strict=True):
+        told = f"import os, time\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\n"
+        write_notebook(name, f"{told}time.sleep(600)")
+    write_notebook("03_never", f"open({str(tmp_path / 'three')!r}, 'w')")
     command = ["reproduce", "--notebooks", tmp_path / "notebooks", "--out", tmp_path / "out"]
     process = subprocess.Popen(
         [sys.executable, "-m", "marab_lib", *command], stderr=subprocess.PIPE
     )
     try:
-        wait_until(lambda: mark.exists() and mark.read_text())
+        wait_until(lambda: all(mark.exists() and mark.read_text() for mark in marks))
         process.send_signal(signal.SIGINT)
-        assert "interrupted" in process.communicate(timeout=60)[1].decode()
+        assert process.communicate(timeout=60)[1].decode().strip().startswith("interrupted")
     finally:
         process.kill()
     assert process.returncode == INTERRUPTED
     assert [path.name for path in done.parent.iterdir()] == ["01_show.ipynb"]
     assert done.read_bytes() == before
-    wait_until(lambda: not is_running(int(mark.read_text())))
+    assert not (tmp_path / "three").exists()
+    wait_until(lambda: not any(is_running(int(mark.read_text())) for mark in marks))
 
 
 def wait_until(condition, seconds: float = 60) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import nbformat
 import portable
 import pytest
-import yaml
 from cases import run_python
 from click.testing import CliRunner
 from papermill.cli import papermill
@@ -182,19 +181,6 @@ def test_half_of_the_cells_are_short(path):
     code = [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
     short = sum(len(cell.source.splitlines()) < 8 for cell in code)
     assert short >= len(code) / 2
-
-
-@each_notebook
-def test_a_notebook_runs_with_its_quick_parameters(path, tmp_path):
-    """As in `make reproduce SCALE=quick`, and without touching the saved notebook."""
-    before = path.read_bytes()
-    quick = yaml.safe_dump(find.load(path).quick)
-    assert main(["run", path.stem, "-y", quick, "--out", str(tmp_path)]) == 0
-    assert path.read_bytes() == before
-    figures = {p.name for p in tmp_path.glob("figures/*")}
-    assert {f"{Path(f).stem}{end}" for f in figures for end in (".png", ".pdf")} == figures
-    executed = (tmp_path / "notebooks" / path.name).read_text(encoding="utf-8")
-    assert '"name": "stderr"' not in executed
 
 
 def test_what_jupyterlab_saves_names_no_version():

@@ -58,7 +58,7 @@ def site(write_notebook_to, tmp_path_factory):
     nbformat.write(content, path)
     write_notebook_to(folder, "02_wrong", "assert False, 'too large'")
     arguments = ["--notebooks", str(folder), "--out", str(folder / "out")]
-    assert main(["reproduce", "--scale", "quick", *arguments]) == 1
+    assert main(["reproduce", "--at-once", "1", "--scale", "quick", *arguments]) == 1
     write_notebook_to(folder, "03_saved", "print('never run')")
     assert main(["report", *arguments]) == 0
     return folder / "out" / "report"
@@ -68,10 +68,21 @@ def text(page: Path) -> str:
     return re.sub(r"<[^>]*>|\s+", " ", page.read_text(encoding="utf-8"))
 
 
+def test_the_first_page_is_the_first_notebook_with_its_code_folded(site):
+    first = (site / "index.html").read_text()
+    assert first == (site / "01_run.html").read_text()
+    assert "A title" in first
+    assert first.count('class="cell tag_hide-input') >= 3
+    assert "hide-input" not in (site / "03_saved.html").read_text()
+    assert '<a class="reference internal" href="claims.html"' in first
+    assert re.search(r'href="02_wrong.html".*</a> <strong>failed</strong>', first)
+
+
 def test_the_first_page_says_how_each_notebook_is_shown(site):
     rows = re.findall(r"<tr.*?</tr>", (site / "index.html").read_text(), re.DOTALL)
     names = ("01_run", "02_wrong", "03_saved")
-    shown = {name: row for name in names for row in rows if f"{name}.html" in row}
+    links = ("#", "02_wrong.html", "03_saved.html")
+    shown = {n: row for n, link in zip(names, links, strict=True) for row in rows if link in row}
     assert "run anew" in shown["01_run"]
     assert "horizon = 7" in re.sub("<[^>]*>", "", shown["01_run"])
     assert "<strong>failed</strong>" in shown["02_wrong"]
@@ -79,10 +90,10 @@ def test_the_first_page_says_how_each_notebook_is_shown(site):
 
 
 def test_pages_show_outputs_figures_errors_and_links(site):
-    pages = {path.stem: path.read_text(encoding="utf-8") for path in site.glob("notebooks/*.html")}
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in site.glob("0*.html")}
     assert sorted(pages) == ["01_run", "02_wrong", "03_saved"]
     (image,) = re.findall(r'<img [^>]*src="([^"]*_images[^"]*)"', pages["01_run"])
-    assert (site / "notebooks" / image).read_bytes().startswith(b"\x89PNG")
+    assert (site / image).read_bytes().startswith(b"\x89PNG")
     assert ">7\n<" in pages["01_run"]
     assert 'href="03_saved.html"' in pages["01_run"]
     assert "widget-view" not in pages["01_run"]
@@ -153,9 +164,10 @@ def test_verdicts_of_this_run_come_after_the_published_ones(write_notebook, tmp_
         ]
         found = re.sub(r"<[^>]*>|\s+", " ", article)
         found = re.sub(r"\s+", " ", found)
-        assert 0 < found.index("Published verdicts") < found.index("Verdicts of this run")
+        assert "Verdicts of this run" in found
         assert "in this run, with other parameters than its own: horizon = 7 ." in found
         assert f"Not as published: {other}." in found
+    assert found.index("Published verdicts") < found.index("Verdicts of this run")
     assert f"{first} A | B 0.5 the paper" in found
     assert f"All {len(published)} claims" in text(page)
 
@@ -210,7 +222,7 @@ def test_a_run_with_other_parameters_says_so_below_its_title(write_notebook, tmp
 
 
 def test_the_note_is_on_the_page_and_only_where_it_belongs(site):
-    page = {name: text(site / "notebooks" / f"{name}.html") for name in ("01_run", "03_saved")}
+    page = {name: text(site / f"{name}.html") for name in ("01_run", "03_saved")}
     assert "This is a smaller run than the published one" in page["01_run"]
     assert "published one" not in page["03_saved"]
 
@@ -309,6 +321,6 @@ def test_reproduce_ends_by_making_the_report(write_notebook, tmp_path, capsys):
     write_notebook("01_wrong", "1 / 0")
     out = tmp_path / "out"
     arguments = ["--notebooks", str(tmp_path / "notebooks"), "--out", str(out)]
-    assert main(["reproduce", "--report", *arguments]) == 1
+    assert main(["reproduce", "--at-once", "1", "--report", *arguments]) == 1
     assert capsys.readouterr().out.splitlines()[-1] == f"report: {out / 'report' / 'index.html'}"
     assert (out / "report" / "index.html").exists()
