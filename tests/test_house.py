@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import marab_lib
+from marab_lib.kernels.jit import COMPILES
 
 FOLDER = Path(marab_lib.__file__).parent
 PATHS = {
@@ -123,5 +124,5 @@ def test_the_library_needs_few_packages(tmp_path):
         text=True,
         timeout=100,
     )
-    assert ended.stderr == ""
+    assert ended.stderr.replace(COMPILES, "").strip() == ""
     assert ended.stdout.splitlines() == ["(2, 1)", "[]"]
