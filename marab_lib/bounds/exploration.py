@@ -103,7 +103,7 @@ def stuck_exponent(
     Returns
     -------
     float or ndarray
-        Of the shape of gap; inf where no sample has so low a CVaR.
+        Of the shape of gap; inf where E[Y] + alpha gap is above the largest Y.
 
     Examples
     --------
@@ -127,9 +127,10 @@ def _pulls_above(
 ) -> float:
     """Bound on the sum over n >= m of P(CVaR estimate of n rewards > level), for a CVaR below it.
 
-    Take the rewards up to the beta-quantile, beta > alpha. Either they are fewer than alpha n, with
-    chance exp(-n kl(alpha, beta)), or their mean is at least the estimate, and the sum of their
-    excesses over the level is positive, with chance exp(-n J). The best beta of a grid.
+    Take the lowest share beta > alpha of the rewards (an atom is split). Either they are fewer
+    than alpha n, with chance exp(-n kl(alpha, beta)), or their mean is at least the estimate, and
+    the sum of their excesses over the level is positive, with chance exp(-n J). The best beta of a
+    grid.
     """
     values, weights = points
     if values[-1] <= level:
@@ -183,13 +184,15 @@ def marab_rounds_regret(
 ) -> np.ndarray | float:
     """Beyond the paper: upper bound on the expected regret of MaRaB with m first rounds.
 
-    With D_i what a pull of arm i costs, and I the `stuck_exponent` of the best arm at a gap below
+    For bounded rewards and the options of eq. 2 (the ceiling, the mean of the tail). With D_i what
+    a pull of arm i costs, and I the `stuck_exponent` of the best arm at a gap below
     the lead over the second, it is, after t pulls,
 
-    sum_i D_i (m + pulls of arm i while its estimate is above c_1 - gap)
-    + max D (t - K m) exp(-m I)
+    sum_i D_i (m + sum_(n >= m) P(CVaR estimate of n rewards of arm i > c_1 - gap))
+    + max D (t - K m)+ exp(-m I),
 
-    for every such gap; the least over a grid is returned. O(log t) with m of order log(t) / I.
+    for every such gap; the least over a grid is returned, or the trivial bound if that is less.
+    It is O(log t) with m = log(t) / I for a fixed gap.
 
     Parameters
     ----------
@@ -203,7 +206,7 @@ def marab_rounds_regret(
         m >= 1, the option `rounds` of `policies.MaRaB`.
     C : float
         Weight of the pessimistic bonus, >= 0. Default 0. The bonus of the best arm, at most
-        C sqrt(log ceil(alpha t) / ceil(alpha m)) for the largest t, is taken off the gap.
+        C sqrt(log ceil(alpha t) / ceil(alpha m)) with the largest t, is taken off the gap.
     of : {"cvar", "mean"}
         Which regret. The mean's only where the arm of best CVaR has the best mean.
 
@@ -232,12 +235,14 @@ def forced_marab_regret(
 ) -> np.ndarray | float:
     """Beyond the paper: upper bound on the expected regret of `policies.ForcedMaRaB`, O(log(t)**2).
 
-    With f(t) = scale log(t)**2, the costs D_i and the exponent I as in `marab_rounds_regret`, it is
+    Of that policy with one first round and its other options at their defaults. With
+    f(t) = scale log(t)**2, the costs D_i and the exponent I as in `marab_rounds_regret`, it is
 
-    sum_i D_i (f(t) + 1 + pulls of arm i while its estimate is above c_1 - gap)
+    sum_i D_i (max(1, ceil f(t)) + sum_(n >= 1) P(CVaR estimate of n rewards of arm i > c_1 - gap))
     + max D sum_(s <= t) exp(-f(s) I),
 
-    for every gap, the last sum being bounded in t. Nothing needs to be known of the problem.
+    for every gap below the lead, or the trivial bound. The last sum is bounded in t, though large
+    where I is small: nothing but a single arm of best CVaR is asked of the problem.
 
     Parameters
     ----------

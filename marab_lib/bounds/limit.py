@@ -280,8 +280,9 @@ def expected_pulls(problem: Problem, t: ArrayLike) -> np.ndarray:
 
     E[n_i,t] = 1 + integral of P(T_1(x) + ... + T_K(x) + T_i'(x) <= t) f_i(x) / F_i(x)**2 dx,
 
-    T_i' an independent copy of T_i and f_i the density: MIN does not pull an arm whose minimum is
-    below x while another's is above, so all minima are below x after T_1(x) + ... + T_K(x) pulls.
+    over all x that every arm can fall below, T_i' an independent copy of T_i, f_i the density: MIN
+    does not pull an arm whose minimum is below x while another's is above, so all minima are below
+    x after T_1(x) + ... + T_K(x) pulls.
     By adaptive quadrature, to about 1e-6 of a pull; the time goes with K t.
 
     Parameters

@@ -267,8 +267,9 @@ class ForcedMaRaB(Policy):
     """MaRaB with forced pulls: the arm of fewest pulls while it has less than scale log(t)**2.
 
     Then the arm of best CVaR, the mean of the ceil(alpha n) lowest rewards: MaRaB with C = 0. Not
-    of the paper: its section 6 asks for a guarantee, and this rule has one on every problem
-    (`bounds.forced_marab_regret`), at the price of K scale log(T)**2 pulls that may be unsafe.
+    of the paper: its section 6 asks for a guarantee, and this rule has one wherever
+    one arm has the best CVaR (`bounds.forced_marab_regret`), at the price of up to
+    K scale log(T)**2 pulls that may be unsafe.
 
     Parameters
     ----------
