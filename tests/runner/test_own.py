@@ -26,7 +26,7 @@ def test_the_answer_and_the_page_of_a_table(table, tmp_path, monkeypatch, capsys
     options = ["--aim", "minimum", "--horizon", "30", "--costs", "--levels", "[0.5]"]
     assert main(["own", table.name, *options, *SMALL, "--out", "out"]) == 0
     told, page = capsys.readouterr().out.splitlines()
-    assert told.startswith("By minimum the best of 2 arms is 'north': -0.8 (-0.8 to -0.")
+    assert told.startswith("By the minimum the best of 2 arms is 'north': -0.8 (-0.8 to -0.")
     assert re.search(r"For this aim and 30 pulls, \S+.* a pull", told)
     assert page.startswith(f"report: {tmp_path / 'out' / 'report'}")
     shown = re.sub(r"<[^>]*>|\s+", " ", Path(page.removeprefix("report: ")).read_text("utf-8"))
