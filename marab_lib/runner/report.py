@@ -306,7 +306,7 @@ def _make_first(
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
     for cell in content.cells:
         if cell.cell_type == "code":
-            cell.metadata["tags"] = [*cell.metadata.get("tags", []), "hide-input"]
+            cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), "hide-input"})
     links = f"[All {n_claims} claims](claims.md) · [notebooks as shown here](#notebooks-shown-here)"
     failed = [_Markdown(page.row()[0]) for page in shown if "failed" in page.state]
     top = [links, *(f"{link} **failed**" for link in failed)]

@@ -192,8 +192,7 @@ def compiled(tmp_path_factory) -> tuple[Path, Path]:
     return script, cache
 
 
-@pytest.mark.parametrize("kind", ["nbi", "nbc"])
-@pytest.mark.parametrize("share", [0, 0.5, 0.99])
+@pytest.mark.parametrize(("kind", "share"), [("nbi", 0), ("nbi", 0.99), ("nbc", 0.5)])
 def test_a_file_that_was_cut_is_compiled_anew(compiled, tmp_path, kind, share):
     script, cache = compiled
     shutil.copytree(cache, tmp_path / "cache")
