@@ -47,6 +47,7 @@ __all__ = [
     "table",
 ]
 
+_NUMBERS = ("regret", "safety", "exploration")
 _ELSEWHERE = 20  # once a run has settled, one pull in so many goes to other arms, at most
 _PARTS = 100  # of a run, after each of which it is asked whether it has settled
 _REWARDS = 20_000_000  # kept at a time, 160 MB
@@ -56,6 +57,10 @@ _GRIDS: dict[str, list[policies.Policy]] = {
     "MaRaB": [
         *(policies.MaRaB(alpha) for alpha in (0.01, 0.05, 0.1, 0.2, 0.5)),
         policies.MaRaB(0.2, 0.1),
+    ],
+    "forced MaRaB": [
+        *(policies.ForcedMaRaB(0.2, scale) for scale in (0.03, 0.1, 1)),
+        policies.ForcedMaRaB(0.1, 0.1),
     ],
     "MV-LCB": [policies.MVLCB(rho) for rho in (1, 2, 10, 100)],
     "ExpExp": [policies.ExpExp(rho) for rho in (1, 2, 10)],
@@ -258,8 +263,8 @@ def distances(regret: ArrayLike, safety: ArrayLike) -> np.ndarray:
 
 def resampled(
     played: xarray.Dataset, level: float = 0.05, resamples: int = 1000, seed: int = 0
-) -> tuple[np.ndarray, np.ndarray]:
-    """Mean regret and safety of each setting over problems that are drawn again.
+) -> tuple[np.ndarray, ...]:
+    """Means of each setting over problems that are drawn again.
 
     Parameters
     ----------
@@ -271,13 +276,12 @@ def resampled(
 
     Returns
     -------
-    tuple of ndarray, shape (1 + resamples, settings)
-        The first row is of the problems themselves.
+    tuple of three ndarray, shape (1 + resamples, settings)
+        Regret, safety and exploration; the first row is of the problems themselves.
     """
     at = played.sel(level=level).transpose("policy", "problem")
     drawn = draws(at.sizes["problem"], resamples, seed)
-    regret, safety = (at[name].values[:, drawn].mean(axis=-1).T for name in ("regret", "safety"))
-    return regret, safety
+    return tuple(at[name].values[:, drawn].mean(axis=-1).T for name in _NUMBERS)
 
 
 def table(
@@ -303,10 +307,10 @@ def table(
 
     at = played.sel(level=level).transpose("policy", "problem")
     found = pd.DataFrame({"policy": at.policy.values, "title": at.title.values})
-    for name in ("regret", "safety", "exploration"):
+    for name in _NUMBERS:
         found[name] = at[name].values.mean(axis=1)
         found[f"{name} error"] = stats.sem(at[name].values, axis=1)
-    means = resampled(played, level, resamples, seed)
+    means = resampled(played, level, resamples, seed)[:2]
     front, far = on_front(*means), distances(*means)
     low, high = percentile_interval(far[1:], axis=0)
     found["front"], found["share"], found["distance"] = front[0], front[1:].mean(axis=0), far[0]

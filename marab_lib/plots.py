@@ -404,7 +404,7 @@ def _scale_both_signs(axes: Axes, differences: pandas.Series, low: float, high: 
 def frontier(
     axes: Axes,
     table: pandas.DataFrame,
-    fronts: tuple[np.ndarray, np.ndarray],
+    fronts: Sequence[np.ndarray],
     marked: Sequence[str] = (),
     corner: tuple[float, float] | None = None,
     least: float = 0.05,
@@ -419,7 +419,7 @@ def frontier(
     axes : Axes
     table : DataFrame of `frontier.table`
         Its column ``label``, if it has one, names the settings, else ``policy``.
-    fronts : tuple of ndarray, shape (1 + resamples, settings)
+    fronts : sequence of ndarray, shape (1 + resamples, settings)
         Of `frontier.resampled`: the fronts of 100 resamples are drawn behind.
     marked : sequence of str
         Names of policies that are named anyhow, and get a ring.
@@ -435,7 +435,7 @@ def frontier(
     axes.set(xlabel="regret per pull", ylabel="safety")
     axes.xaxis.set_major_locator(FixedLocator(_ROUND))
     axes.yaxis.set_major_locator(FixedLocator([-x for x in _ROUND]))
-    for regret, safety in zip(*(x[1:101] for x in fronts), strict=True):
+    for regret, safety in zip(*(x[1:101] for x in fronts[:2]), strict=True):
         at = np.flatnonzero(on_front(regret, safety))
         x, y = np.sort(regret[at]), np.sort(safety[at])  # more safety costs more regret
         x, y = np.r_[x[0], x, 2 * widest], np.r_[2 * deepest, y, y[-1]]

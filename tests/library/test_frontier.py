@@ -220,8 +220,8 @@ def test_the_interval_of_a_distance_holds_the_true_one():
 
 
 def test_the_first_resample_is_the_sample(played):
-    regret, safety = frontier.resampled(played, 0.05, 20, seed=1)
-    assert regret.shape == safety.shape == (21, played.sizes["policy"])
+    regret, safety, exploration = frontier.resampled(played, 0.05, 20, seed=1)
+    assert regret.shape == safety.shape == exploration.shape == (21, played.sizes["policy"])
     np.testing.assert_allclose(regret[0], played.regret.mean("problem"), rtol=1e-12)
     np.testing.assert_allclose(safety[0], played.safety.sel(level=0.05).mean("problem"), rtol=1e-12)
     assert len({*regret[:, 0].round(12)}) > 10
@@ -252,6 +252,6 @@ def test_a_staircase_is_the_border_of_what_is_beaten(played):
     x, y = line.get_data()
     assert (np.diff(x) >= 0).all()
     assert (np.diff(y) >= 0).all()
-    for regret, safety in zip(*(part[1] for part in fronts), strict=True):
+    for regret, safety in zip(fronts[0][1], fronts[1][1], strict=True):
         assert safety <= y[x <= regret + 1e-12].max() + 1e-12
     plt.close("all")
