@@ -10,9 +10,9 @@ Three numbers describe a run of T pulls:
                  go to other arms than one
 ===============  ==================================================================================
 
-The CVaR is convex in the law, so no mixture of arms has more than the best arm's: safety is at most
-0, but for chance. Of several settings, each with its means over problems, one is on the Pareto
-front if no other is as good in regret and in safety, and better in one of them.
+The CVaR is convex in the law, so no mixture of arms has more than the best arm's: of many pulls,
+safety is at most 0, but for chance. Of several settings, each with its means over problems, one is
+on the Pareto front if no other is as good in regret and in safety, and better in one of them.
 """
 
 from __future__ import annotations

@@ -463,7 +463,7 @@ _ROUND = (0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8)  # readable on axes scaled by 
 
 def exploration_area(share: Any) -> Any:
     """Area of the marker of `frontier` for a share of the pulls, in square points."""
-    return 8 + 45 * share
+    return 10 + 45 * share
 
 
 def _signed_root(x: np.ndarray) -> np.ndarray:
@@ -475,20 +475,23 @@ def _signed_square(x: np.ndarray) -> np.ndarray:
 
 
 def _name_points(axes: Axes, entries: Sequence[tuple[bool, float, float, str, str]]) -> None:
-    """Names of points: those near the front in a column at the right, the others beside them."""
+    """Names of points: those at or near the front in a column at the right, others beside them."""
     halo = [withStroke(linewidth=2.5, foreground="white")]
-    look: dict[str, Any] = {"fontsize": 6.5, "va": "center", "path_effects": halo, "zorder": 6}
-    to_axes = axes.transData + axes.transAxes.inverted()
-    for _, x, y, text, _ in (entry for entry in entries if not entry[0]):
-        right = to_axes.transform((x, y))[0] < 0.55
-        offset, side = ((7, 5), "left") if right else ((-7, -3), "right")
-        axes.annotate(text, (x, y), offset, textcoords="offset points", ha=side, **look)
-    column = sorted((entry for entry in entries if entry[0]), key=lambda entry: entry[2])
-    points = np.array([to_axes.transform((x, y))[1] for _, x, y, _, _ in column])
-    apart = 0.055 * np.arange(len(column))
-    heights = np.maximum.accumulate(points + 0.03 - apart) + apart  # each above its point
-    heights -= max(0, heights.max(initial=0) - 0.96)
+    look: dict[str, Any] = {"fontsize": 6.5, "path_effects": halo, "zorder": 6}
+    entries = sorted(entries, key=lambda entry: entry[2])
+    on_axes = axes.transData + axes.transAxes.inverted()
+    points = on_axes.transform([place for _, *place, _, _ in entries])
+    front = points[[on for on, *_ in entries]]
+    near = [np.linalg.norm(front - point, axis=1).min(initial=1) < 0.15 for point in points]
+    apart = 0.055 * np.arange(np.sum(near))
+    heights = np.maximum.accumulate(points[near, 1] + 0.03 - apart) + apart  # each above its point
+    heights = iter(heights - max(0, heights.max(initial=0) - 0.96))
     line = {"arrowstyle": "-", "lw": 0.5, "shrinkA": 0, "shrinkB": 3, "relpos": (0, 0.5)}
-    for height, (_, x, y, text, color) in zip(heights, column, strict=True):
-        look |= {"textcoords": "axes fraction", "arrowprops": {"color": color, **line}}
-        axes.annotate(text, (x, y), (0.58, height), **look)
+    for (_, x, y, text, color), (right, _), close in zip(entries, points, near, strict=True):
+        if close:
+            place, arrow = (1, next(heights)), {"color": color, **line}
+            how: dict[str, Any] = {"textcoords": "axes fraction", "arrowprops": arrow}
+            axes.annotate(text, (x, y), place, ha="right", va="center", **how, **look)
+        else:
+            offset, side = ((0, 8), "center") if right < 0.85 else ((4, -13), "right")
+            axes.annotate(text, (x, y), offset, textcoords="offset points", ha=side, **look)
