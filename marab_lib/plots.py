@@ -431,7 +431,7 @@ def frontier(
     widest, deepest = corner or (table["regret"].max(), table["safety"].min())
     for scale in (axes.set_xscale, axes.set_yscale):
         scale("function", functions=(_signed_root, _signed_square))
-    axes.set(xlim=(0, 1.1 * widest), ylim=(1.15 * deepest, max(0, table["safety"].max())))
+    axes.set(xlim=(0, 1.1 * widest), ylim=(1.25 * deepest, max(0, table["safety"].max())))
     axes.set(xlabel="regret per pull", ylabel="safety")
     axes.xaxis.set_major_locator(FixedLocator(_ROUND))
     axes.yaxis.set_major_locator(FixedLocator([-x for x in _ROUND]))
@@ -477,13 +477,13 @@ def _signed_square(x: np.ndarray) -> np.ndarray:
 def _name_points(axes: Axes, entries: Sequence[tuple[bool, float, float, str, str]]) -> None:
     """Names of points: those at or near the front in a column at the right, others beside them."""
     halo = [withStroke(linewidth=2.5, foreground="white")]
-    look: dict[str, Any] = {"fontsize": 6.5, "path_effects": halo, "zorder": 6}
+    look: dict[str, Any] = {"fontsize": 7, "path_effects": halo, "zorder": 6}
     entries = sorted(entries, key=lambda entry: entry[2])
     on_axes = axes.transData + axes.transAxes.inverted()
     points = on_axes.transform([place for _, *place, _, _ in entries])
     front = points[[on for on, *_ in entries]]
     near = [np.linalg.norm(front - point, axis=1).min(initial=1) < 0.15 for point in points]
-    apart = 0.055 * np.arange(np.sum(near))
+    apart = 0.057 * np.arange(np.sum(near))
     heights = np.maximum.accumulate(points[near, 1] + 0.03 - apart) + apart  # each above its point
     heights = iter(heights - max(0, heights.max(initial=0) - 0.96))
     line = {"arrowstyle": "-", "lw": 0.5, "shrinkA": 0, "shrinkB": 3, "relpos": (0, 0.5)}
