@@ -16,13 +16,21 @@ import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
-from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import (
+    FixedLocator,
+    FormatStrFormatter,
+    LogLocator,
+    NullFormatter,
+    NullLocator,
+)
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from ._rounding import order
 from .comparison import checked_table
 from .decision import best_arms
+from .frontier import on_front
 
 if TYPE_CHECKING:
     import pandas
@@ -34,6 +42,8 @@ __all__ = [
     "curve",
     "distribution",
     "earnings",
+    "exploration_area",
+    "frontier",
     "heat_map",
     "judged_arms",
     "label_ends",
@@ -389,3 +399,99 @@ def _scale_both_signs(axes: Axes, differences: pandas.Series, low: float, high: 
     ticks = np.concatenate([-powers, [0.0], powers])
     axes.set_xticks(ticks[(ticks >= min(low, 0)) & (ticks <= max(high, 0))])
     axes.xaxis.set_minor_locator(NullLocator())
+
+
+def frontier(
+    axes: Axes,
+    table: pandas.DataFrame,
+    fronts: Sequence[np.ndarray],
+    marked: Sequence[str] = (),
+    corner: tuple[float, float] | None = None,
+    least: float = 0.05,
+) -> Axes:
+    """Regret per pull against safety, and the Pareto front; both axes are scaled by square roots.
+
+    Settings that are on the front in enough of the resamples are drawn in their style and named,
+    with that share; all others are grey. The area of a marker grows with exploration.
+
+    Parameters
+    ----------
+    axes : Axes
+    table : DataFrame of `frontier.table`
+        Its column ``label``, if it has one, names the settings, else ``policy``.
+    fronts : sequence of ndarray, shape (1 + resamples, settings)
+        Of `frontier.resampled`: the fronts of 100 resamples are drawn behind.
+    marked : sequence of str
+        Names of policies that are named anyhow, and get a ring.
+    corner : (float, float), optional
+        Largest regret and least safety of the panel. Default those of the table.
+    least : float
+        Share of the resamples that is enough. Default 5 %.
+    """
+    widest, deepest = corner or (table["regret"].max(), table["safety"].min())
+    for scale in (axes.set_xscale, axes.set_yscale):
+        scale("function", functions=(_signed_root, _signed_square))
+    axes.set(xlim=(0, 1.1 * widest), ylim=(1.25 * deepest, max(0, table["safety"].max())))
+    axes.set(xlabel="regret per pull", ylabel="safety")
+    axes.xaxis.set_major_locator(FixedLocator(_ROUND))
+    axes.yaxis.set_major_locator(FixedLocator([-x for x in _ROUND]))
+    for regret, safety in zip(*(x[1:101] for x in fronts[:2]), strict=True):
+        at = np.flatnonzero(on_front(regret, safety))
+        x, y = np.sort(regret[at]), np.sort(safety[at])  # more safety costs more regret
+        x, y = np.r_[x[0], x, 2 * widest], np.r_[2 * deepest, y, y[-1]]
+        axes.plot(x, y, color="k", lw=0.8, alpha=0.04, drawstyle="steps-post", zorder=1)
+    named = (table["share"] >= least) | table["policy"].isin(marked)
+    areas = exploration_area(table["exploration"])
+    rest = table[~named]
+    axes.scatter(rest["regret"], rest["safety"], areas[~named], color="0.8", lw=0, zorder=2)
+    entries = []
+    for row in table.assign(area=areas, name=table.get("label", table["policy"]))[
+        named
+    ].itertuples():
+        style, place = policy_style(row.title), (row.regret, row.safety)
+        color, marker = style["color"], style["marker"]
+        axes.scatter(*place, row.area, color=color, marker=marker, lw=0, zorder=4)
+        if row.policy in marked:
+            axes.scatter(*place, row.area + 50, facecolors="none", edgecolors="k", lw=0.7, zorder=5)
+        entries.append((row.share > 0, *place, f"{row.name} ({row.share:.0%})", color))
+    _name_points(axes, entries)
+    return axes
+
+
+_ROUND = (0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8)  # readable on axes scaled by square roots
+
+
+def exploration_area(share: Any) -> Any:
+    """Area of the marker of `frontier` for a share of the pulls, in square points."""
+    return 10 + 45 * share
+
+
+def _signed_root(x: np.ndarray) -> np.ndarray:
+    return np.sign(x) * np.sqrt(np.abs(x))
+
+
+def _signed_square(x: np.ndarray) -> np.ndarray:
+    return np.sign(x) * np.square(x)
+
+
+def _name_points(axes: Axes, entries: Sequence[tuple[bool, float, float, str, str]]) -> None:
+    """Names of points: those at or near the front in a column at the right, others beside them."""
+    halo = [withStroke(linewidth=2.5, foreground="white")]
+    look: dict[str, Any] = {"fontsize": 7, "path_effects": halo, "zorder": 6}
+    entries = sorted(entries, key=lambda entry: entry[2])
+    on_axes = axes.transData + axes.transAxes.inverted()
+    points = on_axes.transform([place for _, *place, _, _ in entries])
+    front = points[[on for on, *_ in entries]]
+    near = [np.linalg.norm(front - point, axis=1).min(initial=1) < 0.15 for point in points]
+    apart = 0.057 * np.arange(np.sum(near))
+    heights = np.maximum.accumulate(points[near, 1] + 0.03 - apart) + apart  # each above its point
+    heights = iter(heights - max(0, heights.max(initial=0) - 0.96))
+    line = {"arrowstyle": "-", "lw": 0.5, "shrinkA": 0, "shrinkB": 3, "relpos": (0, 0.5)}
+    for (_, x, y, text, color), (right, _), close in zip(entries, points, near, strict=True):
+        if close:
+            place, arrow = (1, next(heights)), {"color": color, **line}
+            how: dict[str, Any] = {"textcoords": "axes fraction", "arrowprops": arrow}
+            axes.annotate(text, (x, y), place, ha="right", va="center", **how, **look)
+        else:
+            offset, side = ((0, 8), "center") if right < 0.85 else ((4, -13), "right")
+            axes.annotate(text, (x, y), offset, textcoords="offset points", ha=side, **look)

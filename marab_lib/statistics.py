@@ -7,6 +7,7 @@ of                               interval
 `Estimate.mean`                  Student's, of independent values (`student_half_width`)
 `Estimate.proportion`            Clopper and Pearson's (`proportion_interval` for many counts)
 `Estimate.bootstrap`             percentiles of a function of whole repetitions drawn anew
+`Estimate.resampled`             the same, of resamples that several statistics share (`draws`)
 `growth_ratio`                   that bootstrap, of what two doublings of t add to R
 ===============================  ===============================================================
 """
@@ -134,6 +135,13 @@ class Estimate:
             rng=np.random.default_rng(seed),
         ).confidence_interval
         return cls(value, float(min(low, value)), float(max(high, value)))
+
+    @classmethod
+    def resampled(cls, values: ArrayLike) -> Estimate:
+        """The first value, with percentiles of all others: what `draws` gave a statistic."""
+        value, *others = np.asarray(values, dtype=np.float64).tolist()
+        low, high = percentile_interval(others)
+        return cls(value, min(float(low), value), max(float(high), value))
 
 
 def student_half_width(sample: ArrayLike, confidence: float = LEVEL, axis: int = -1) -> np.ndarray:

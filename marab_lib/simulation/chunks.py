@@ -27,6 +27,7 @@ def by_chunks(
     *,
     size: int = 50,
     record: Sequence[str] = ("rewards", "arms"),
+    checkpoints: int | Sequence[int] = 1,
     threads: int | None = None,
 ) -> xarray.Dataset:
     """Simulate some problems at a time and keep of each part only what `reduce` makes of it.
@@ -35,7 +36,7 @@ def by_chunks(
 
     Parameters
     ----------
-    problems, policies, horizon, runs, seed, record, threads
+    problems, policies, horizon, runs, seed, record, checkpoints, threads
         See `simulate`.
     reduce : callable
         Gets the result of a part and its problems; returns a Dataset with dimension ``problem``.
@@ -71,8 +72,9 @@ def by_chunks(
     for begin in range(0, len(numbered), size):
         listed = numbered[begin : begin + size]
         result = simulate(
-            listed, policies, horizon, runs, seed, record=record, checkpoints=1, threads=threads
-        )
+            listed, policies, horizon, runs, seed,
+            record=record, checkpoints=checkpoints, threads=threads,
+        )  # fmt: skip
         part = _reduced(reduce(result, listed), len(listed))
         parts.append(part.assign_coords(problem=np.arange(begin, begin + len(listed))))
     return xarray.concat(parts, "problem", data_vars="minimal", coords="minimal", compat="override")

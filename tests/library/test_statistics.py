@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray
 
-from marab_lib.statistics import Estimate, growth_ratio
+from marab_lib.statistics import Estimate, draws, growth_ratio
 
 
 def coverage(make, truth, repetitions=400):
@@ -23,6 +23,9 @@ def test_intervals_cover_at_their_level():
         lambda r: Estimate.bootstrap(lambda x: x.mean(-1), r.normal(2, 1, 80), resamples=300), 2.0
     )
     assert abs(boot - 0.95) < 0.055  # a percentile interval of 80 values covers a little less
+    drawn = draws(80, 300, seed=2)
+    boot = coverage(lambda r: Estimate.resampled(r.normal(2, 1, 80)[drawn].mean(-1)), 2.0)
+    assert abs(boot - 0.95) < 0.055
 
 
 @pytest.mark.parametrize(("power", "expected"), [(1, 4), (1 / 2, 2), (-1, 1 / 4)])
