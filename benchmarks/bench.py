@@ -170,7 +170,7 @@ def column(title: str, k: int, horizons: tuple[int, ...], budget: float) -> None
             seconds = played(problem, policy, horizon, 1, 1) * horizon / 1e9
         except MemoryError:
             break
-        runs = min(100_000 // horizon, int(0.2 / max(seconds, TINY)))
+        runs = min(1_000_000 // horizon, int(0.2 / max(seconds, TINY)))
         repeats = 3 if seconds < 1 else 1
         cost = seconds / horizon * 1e9
         if runs > 0 or repeats > 1:
@@ -198,7 +198,7 @@ def grid(budget: float, figure: Path | None) -> None:
     found = {}
     for title, policy in GRID_POLICIES.items():
         # Compiled here: what compiling takes is no memory of the runs.
-        simulate(problems.proof_of_concept(), policy, 100, 1, 0)
+        simulate(problems.Problem(uniform_arms(2)), policy, 100, 1, 0)
         rows = []
         for k in GRID_ARMS:
             cells = found[title, k] = measured_column(title, k, GRID_HORIZONS, budget)
@@ -366,7 +366,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(parts)}; default all")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--problems", type=int, default=1000, help="of figure 2")
-    parser.add_argument("--budget", type=float, default=10, help="seconds of a cell of the grid")
+    parser.add_argument("--budget", type=float, default=15, help="seconds of a cell of the grid")
     parser.add_argument("--figure", type=Path, help="where to save the grid's figure")
     parser.add_argument("--column", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--horizons", nargs="+", type=int, default=GRID_HORIZONS)
