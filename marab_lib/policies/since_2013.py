@@ -85,14 +85,18 @@ def _check_digits(policy: Any, problem: Problem) -> None:
 
 @jit()
 def _ucb_v(t, arms, state, params, memory, history):
-    zeta, weight = params[0], params[1]
+    zeta, weight, largest = params[0], params[1], params[2]
     E = zeta * math.log(t)
-    root = math.sqrt(E)
+    root, best = math.sqrt(E), -math.inf
     for i in just_pulled(arms, state):
         a = arms[i]
         memory[2 * i], memory[2 * i + 1] = math.sqrt(2.0 * a.var) * a.inv_sqrt_n, weight / a.n
-    for i in range(arms.size):
+    for i in range(arms.size):  # without a root and a quotient for each: right but for rounding
         arms[i].index = arms[i].mean + root * memory[2 * i] + E * memory[2 * i + 1]
+        best = max(best, arms[i].index)
+    for a in arms:
+        if not a.index < best - 1e-12 * (abs(best) + largest):
+            a.index = a.mean + math.sqrt(2.0 * a.var * E) * a.inv_sqrt_n + weight * E / a.n
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,9 @@ class UCBV(Policy):
     index_function = staticmethod(_ucb_v)
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
-        return (self.zeta, 3 * self.c * (self.support[1] - self.support[0]))
+        # A random choice takes a number for every tie on its way: then all indices are exact.
+        largest = math.inf if self.ties == "random" else max(map(abs, self.support))
+        return (self.zeta, 3 * self.c * (self.support[1] - self.support[0]), largest)
 
     def memory_size(self, n_arms: int, horizon: int) -> int:
         return 2 * n_arms
