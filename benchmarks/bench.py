@@ -38,7 +38,6 @@ GRID_POLICIES = {
         policies.BCVTS(0.1),
     )
 }
-TINY = 1e-12
 
 
 def table(head: list[str], rows: list[list[object]]) -> None:
@@ -167,14 +166,13 @@ def column(title: str, k: int, horizons: tuple[int, ...], budget: float) -> None
         if seconds * 10 > budget:
             break
         try:
-            seconds = played(problem, policy, horizon, 1, 1) * horizon / 1e9
+            cost = played(problem, policy, horizon, 1, 1)
         except MemoryError:
             break
-        runs = min(1_000_000 // horizon, int(0.2 / max(seconds, TINY)))
-        repeats = 3 if seconds < 1 else 1
-        cost = seconds / horizon * 1e9
-        if runs > 0 or repeats > 1:
-            cost = min(cost, played(problem, policy, horizon, max(runs, 1), repeats))
+        seconds = cost * horizon / 1e9
+        if seconds < 1:
+            runs = max(1, min(1_000_000 // horizon, int(0.2 / seconds)))
+            cost = played(problem, policy, horizon, runs, 3)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
         print(json.dumps([horizon, cost, memory]), flush=True)
 
@@ -191,29 +189,26 @@ def measured_column(title: str, k: int, horizons: tuple[int, ...], budget: float
 
 def grid(budget: float, figure: Path | None) -> None:
     """Nanoseconds a step and memory over K and T, as a table and a figure."""
-    print(
-        "\nUniform arms: CPU time in ns a step, one thread; in brackets the peak of the process's"
-    )
-    print(f"memory in MiB. Empty: T < K, more than {budget:g} s, or more memory than is free")
-    found = {}
+    print("\nUniform arms: CPU time in ns a step, one thread; in brackets the peak memory of the")
+    print(f"process in MiB. Empty: T < K, more than {budget:g} s, or more memory than is free")
+    found, rows = {}, []
     for title, policy in GRID_POLICIES.items():
         # Compiled here: what compiling takes is no memory of the runs.
         simulate(problems.Problem(uniform_arms(2)), policy, 100, 1, 0)
-        rows = []
         for k in GRID_ARMS:
             cells = found[title, k] = measured_column(title, k, GRID_HORIZONS, budget)
             shown = [
                 f"{cells[h][0]:,.0f} ({cells[h][1]:,.0f})" if h in cells else ""
                 for h in GRID_HORIZONS
             ]
-            rows.append([f"{k:,}", *shown])
-        table([f"{title}: K", *(f"T = {h:,}" for h in GRID_HORIZONS)], rows)
+            rows.append([policy.name, f"{k:,}", *shown])
+    table(["policy", "K", *(f"T = {h:,}" for h in GRID_HORIZONS)], rows)
     if figure is not None:
         draw(found, figure)
 
 
 def draw(found: dict[tuple[str, int], dict], path: Path) -> None:
-    """Left: ns a step over K, at the longest horizon that all K have; right: over T, at K = 20."""
+    """Left: ns a step over K, of the longest run measured; then it and memory over T, at K = 20."""
     import matplotlib.pyplot as plt
 
     from marab_lib import plots
