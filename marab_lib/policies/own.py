@@ -24,7 +24,7 @@ from ..kernels.records import ARM, INDEX_SIGNATURE, STATE
 _ARGUMENTS = "t, arms, state, params, memory, history"
 _TAIL_FIELDS = ("cvar", "tail_n", "tail_max", "inv_sqrt_tail_n", "tail_t")
 _ARM_FIELDS: Any = ARM.names  # a record has some
-_STATE_FIELDS: Any = tuple(name for name in STATE.names if name not in ("rng", "one_changed"))
+_STATE_FIELDS: Any = STATE.names[: STATE.names.index("rng")]  # type: ignore[union-attr, index]
 
 
 def from_outside(function: object) -> bool:
