@@ -11,12 +11,13 @@ LOCK := requirements.lock
 PY := $(VENV)/bin/python
 PACKAGES := $(VENV)/.packages
 READY := $(VENV)/.ready
+PEERS := $(VENV)-peers
 
 # What would put other packages into this environment, install it elsewhere, or remove all checks.
 unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX PYTHONOPTIMIZE
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce report test portable check lab bench notebooks lock clean
+.PHONY: help reproduce report test portable check lab bench peers notebooks lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -42,8 +43,12 @@ lab: $(READY)  ## open JupyterLab on the notebooks
 	@$(PY) -m jupyter lab --ContentsManager.pre_save_hook=marab_lib.runner.save.without_versions \
 	  $(ARGS) notebooks
 
-bench: $(READY)  ## time a step of every policy
+bench: $(READY)  ## time a step of every policy, or ARGS="grid threads": parts of it
 	@$(PY) benchmarks/bench.py $(ARGS)
+
+peers: $(READY)  ## time other bandit libraries on the same runs, in an environment of their own
+	@test -x $(PEERS)/bin/python || $(PYTHON) -m venv --without-pip $(PEERS)
+	@$(PY) benchmarks/peers.py --install --python $(PEERS)/bin/python $(ARGS)
 
 notebooks: $(READY)  ## execute all notebooks, or NB=06, and save their outputs in notebooks/
 	@$(PY) -m marab_lib save $(NB)
@@ -54,7 +59,7 @@ lock: $(READY)  ## renew the exact versions of requirements.lock within the rang
 	  --extra test --extra cluster --extra report --group environment pyproject.toml --output-file $(LOCK)
 
 clean:  ## remove the environment and caches, but not out/
-	rm -rf $(VENV) build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The environment: exactly the locked packages, then this project as editable. uv only saves time:

@@ -39,7 +39,7 @@ def indices(policy, t, rewards, horizon=100, memory=None, **state_fields):
     for record, x in zip(records, rewards, strict=True):
         record["n"] = len(x)
         record["mean"], record["var"], record["min"] = np.mean(x), np.var(x), min(x)
-        record["inv_sqrt_n"], record["sum"] = 1 / math.sqrt(len(x)), sum(x)
+        record["inv_sqrt_n"] = 1 / math.sqrt(len(x))
     state = np.zeros(1, STATE)
     state[0]["horizon"], state[0]["pulls"] = horizon, t - 1
     state[0]["last_arm"] = -1

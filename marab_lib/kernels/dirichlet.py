@@ -16,8 +16,8 @@ times its root fails, for each arm, side and refinement, with probability at mos
 
 All of an arm lies in one slice of the policy's memory. An arm of few different values keeps each
 once, with its count (`VALUES` > 0). One of many keeps all rewards, `MAIN` of them sorted and up to
-`BUFFER` later ones sorted behind them: so a new reward moves few others. An *entry* is a value with
-its count, or a reward.
+`BUFFER` later ones, or 0.8 of the root of their number, sorted behind them: so a new reward moves
+few others. An *entry* is a value with its count, or a reward.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _keep_every_reward(m, arm, values):
 def _merge(m, arm, values):
     """Sort the waiting rewards into the main ones; returns the first entry that changed."""
     n, waiting = int(m[arm + MAIN]), int(m[arm + WAITING])
-    scratch = arm + _SCRATCH
+    scratch = arm + _SCRATCH  # and the blocks behind it, of which there are none now
     for j in range(waiting):
         m[scratch + j] = m[values + n + j]
     to = n + waiting
@@ -147,7 +147,8 @@ def take_reward(m, arm, values, sums, x, top):
     at = place(m, values + n, values + end, x) - values
     _insert(m, values + at, values + end, x)
     m[arm + WAITING] += 1
-    if m[arm + WAITING] == BUFFER:
+    # To sort a reward in costs as many steps as wait, and to merge them as many as are sorted.
+    if m[arm + WAITING] >= max(BUFFER, 0.8 * math.sqrt(n)):
         at = _merge(m, arm, values)
     _sum_losses(m, arm, values, sums, at, end + 1, top)
 

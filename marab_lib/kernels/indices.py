@@ -50,16 +50,27 @@ def bernoulli_upper_bound(p, bound, entropy):
 
 
 @jit()
-def changed(arms, state):
+def just_pulled(arms, state):
     """The arms that are not as they were at the step before: the one just pulled, at first all."""
     last = state[0].last_arm
     return range(last, last + 1) if last >= 0 else range(arms.size)
 
 
 @jit()
+def changed(arms, state, others_stay=True):
+    """The arms whose index must be written: those just pulled, or all unless the `others_stay`.
+
+    Where they stay, the loop is told that it need not look at them either.
+    """
+    state[0].one_changed = others_stay and state[0].last_arm >= 0
+    return just_pulled(arms, state) if others_stay else range(arms.size)
+
+
+@jit()
 def keep_to_choice(arms, state, memory):
     """Play for good the arm that the choice at the step before fell on; memory[0] was 1 there."""
+    state[0].one_changed = memory[0] != 1.0
     if memory[0] == 1.0:
-        memory[0] = 2.0 + state[0].last_arm
-    for i in range(arms.size):
-        arms[i].index = 1.0 if i == memory[0] - 2.0 else 0.0
+        memory[0] = 2.0
+        for i in range(arms.size):
+            arms[i].index = 1.0 if i == state[0].last_arm else 0.0

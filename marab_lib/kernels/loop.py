@@ -15,12 +15,14 @@ from numba import types
 from .jit import jit
 from .laws import AHEAD, draw
 from .random import next_uniform, philox_words
-from .records import ARM, F1, F2, INDEX_FUNCTION, STATE
+from .records import ARM, F1, F2, INDEX_FUNCTION, STATE, SUMS
 from .tails import update_tail
 
 # First pulls and ties, as the options of a policy name them.
 ASCENDING, DESCENDING, SHUFFLED, NO_FIRST_PULLS = range(4)
 LOWEST, HIGHEST, RANDOM = range(3)
+
+GROUP = 32  # arms whose best is remembered
 
 
 @jit()
@@ -34,13 +36,14 @@ def _order_of_first_pulls(mode, order, state):
             order[i], order[j] = order[j], order[i]
 
 
-@jit()
-def _best_arm(arms, ties, state):
-    """Arm with the largest index, or -1 where no index is a number."""
+# Written into the loop that calls it: a call would cost as much as it does.
+@jit(inline="always")
+def _best_arm(arms, begin, end, ties, state):
+    """Arm with the largest index from begin to end - 1, or -1 where no index is a number."""
     best = -1
     best_index = -math.inf
     n_tied = 0
-    for i in range(arms.size):
+    for i in range(begin, end):
         index = arms[i].index
         if index > best_index:
             best, best_index, n_tied = i, index, 1
@@ -52,7 +55,30 @@ def _best_arm(arms, ties, state):
 
 
 @jit()
-def _clear(arms):
+def _best_by_groups(arms, ties, state, groups, known):
+    """As `_best_arm` of all arms, where no index has changed but that of the arm just pulled.
+
+    A group's record has its best arm, in place of the number of pulls, and that arm's index. Where
+    they are `known` from the step before, only the group of the arm just pulled is looked at.
+    """
+    first, after = 0, groups.size
+    if known:
+        pulled = state[0].last_arm
+        first, after = pulled // GROUP, pulled // GROUP + 1
+        if arms[pulled].index >= groups[first].index:  # it was the best, and is again
+            groups[first].index = arms[pulled].index
+            return pulled
+    for g in range(first, after):
+        begin = g * GROUP
+        best = _best_arm(arms, begin, min(begin + GROUP, arms.size), ties, state)
+        groups[g].n = best
+        groups[g].index = arms[best].index if best >= 0 else math.nan
+    g = _best_arm(groups, 0, groups.size, ties, state)
+    return groups[g].n if g >= 0 else -1
+
+
+@jit()
+def _clear(arms, sums):
     for i in range(arms.size):
         a = arms[i]
         a.n = 0
@@ -62,27 +88,27 @@ def _clear(arms):
         a.max = -math.inf
         a.inv_sqrt_n = a.inv_sqrt_tail_n = math.inf
         a.tail_n = 0
-        a.sum = a.shift = a.shifted_sum = a.shifted_squares = 0.0
-        a.tail_sum = a.tail_lost = 0.0
+        s = sums[i]
+        s.sum = s.shift = s.shifted_sum = s.shifted_squares = s.tail_sum = s.tail_lost = 0.0
 
 
 @jit()
-def _observe(a, x):
+def _observe(a, s, x):
     """Take one reward into the statistics of its arm."""
     if a.n == 0:
-        a.shift = x
+        s.shift = x
     a.n += 1
     a.last = x
     a.min = min(a.min, x)
     a.max = max(a.max, x)
-    a.sum += x
-    a.mean = min(max(a.sum / a.n, a.min), a.max)  # so that equal constant arms tie
+    s.sum += x
+    a.mean = min(max(s.sum / a.n, a.min), a.max)  # so that equal constant arms tie
     # The variance about the first reward: no cancellation, and exactly 0 for a constant arm.
-    d = x - a.shift
-    a.shifted_sum += d
-    a.shifted_squares += d * d
-    shifted_mean = a.shifted_sum / a.n
-    a.var = max(0.0, a.shifted_squares / a.n - shifted_mean * shifted_mean)
+    d = x - s.shift
+    s.shifted_sum += d
+    s.shifted_squares += d * d
+    shifted_mean = s.shifted_sum / a.n
+    a.var = max(0.0, s.shifted_squares / a.n - shifted_mean * shifted_mean)
     a.inv_sqrt_n = 1.0 / math.sqrt(a.n)
 
 
@@ -167,10 +193,11 @@ def _simulate(index_function, options, laws, length, begin, end, output):
     tail_sizes, checkpoints = options.tail_sizes.copy(), length.checkpoints.copy()
     horizon, params, first_pulls = length.horizon, options.params, options.first_pulls
     k = kinds.shape[1]
-    arms = np.zeros(k, ARM)
+    arms, sums = np.zeros(k, ARM), np.zeros(k, SUMS)
     state = np.zeros(1, STATE)
     order = np.zeros(k, np.int64)
     memory = np.zeros(options.memory_size)
+    groups = np.zeros(-(-k // GROUP), ARM)
     ahead = np.empty((k, AHEAD))  # rewards of the tape that are drawn before they are asked for
     words = np.empty((2, AHEAD), np.uint64)
     with_tail = tail_sizes.size > 0
@@ -181,8 +208,9 @@ def _simulate(index_function, options, laws, length, begin, end, output):
         problem, run, row = pair // length.runs, pair % length.runs, pair - begin
         key0, key1 = keys[problem, 0], keys[problem, 1]
         best_mean = means[problem].max()
-        _clear(arms)
+        _clear(arms, sums)
         memory[:] = 0.0
+        known = False
         state[0].horizon = horizon
         state[0].last_arm = -1
         state[0].last_reward = 0.0
@@ -196,12 +224,19 @@ def _simulate(index_function, options, laws, length, begin, end, output):
             state[0].pulls = step
             if with_tail:
                 state[0].tail_t = tail_sizes[t]
+            state[0].one_changed = False
             # Called during the first pulls too, so that a policy with a memory misses no reward.
             index_function(t, arms, state, params, memory, history)
             if step < options.rounds * k and first_pulls != NO_FIRST_PULLS:
                 i = order[step % k]
             else:
-                i = _best_arm(arms, options.ties, state)
+                # A random choice takes a number for every tie on its way, so it looks at all arms.
+                by_groups = state[0].one_changed and k > GROUP and options.ties != RANDOM
+                if by_groups:
+                    i = _best_by_groups(arms, options.ties, state, groups, known)
+                else:
+                    i = _best_arm(arms, 0, k, options.ties, state)
+                known = by_groups
                 if i < 0:
                     return step + 1
             n = arms[i].n
@@ -223,9 +258,9 @@ def _simulate(index_function, options, laws, length, begin, end, output):
             x = ahead[i, place]
             if options.keep_history:
                 history[i, n] = x
-            _observe(arms[i], x)
+            _observe(arms[i], sums[i], x)
             if with_tail:
-                update_tail(arms[i], low[i], high[i], x, tail_sizes[arms[i].n])
+                update_tail(arms[i], sums[i], low[i], high[i], x, tail_sizes[arms[i].n])
             state[0].last_arm = i
             state[0].last_reward = x
             total += x

@@ -6,23 +6,27 @@ import numba
 import numpy as np
 from numba import types
 
-# --- what a policy sees -------------------------------------------------------------------
-
+# What most indices read comes first, so that it lies together: with many arms the cache counts.
 ARM = np.dtype(
     [
         ("n", "i8"),  # number of pulls
         ("mean", "f8"),  # mean reward
+        ("index", "f8"),  # written by the policy; the arm with the largest index is played
+        ("inv_sqrt_n", "f8"),  # 1 / sqrt(n)
         ("var", "f8"),  # population variance (divisor n)
         ("min", "f8"),  # smallest reward, +inf before the first pull
         ("max", "f8"),  # largest reward, -inf before the first pull
         ("last", "f8"),  # latest reward
-        ("inv_sqrt_n", "f8"),  # 1 / sqrt(n)
-        ("tail_n", "i8"),  # number of rewards in the lower tail, ceil(alpha n)
         ("cvar", "f8"),  # mean of the lower tail
-        ("tail_max", "f8"),  # largest reward of the lower tail: the empirical quantile
         ("inv_sqrt_tail_n", "f8"),  # 1 / sqrt(tail_n)
-        ("index", "f8"),  # written by the policy; the arm with the largest index is played
-        ("sum", "f8"),  # kept by the loop from here on
+        ("tail_n", "i8"),  # number of rewards in the lower tail, ceil(alpha n)
+        ("tail_max", "f8"),  # largest reward of the lower tail: the empirical quantile
+    ],
+    align=True,
+)
+SUMS = np.dtype(  # what the loop keeps of an arm besides
+    [
+        ("sum", "f8"),
         ("shift", "f8"),
         ("shifted_sum", "f8"),
         ("shifted_squares", "f8"),
@@ -39,6 +43,7 @@ STATE = np.dtype(
         ("last_arm", "i8"),  # arm played at the step before, -1 at first
         ("last_reward", "f8"),  # its reward
         ("rng", "u8"),  # state of the policy's own random numbers
+        ("one_changed", "b1"),  # written by the policy: no index but that of last_arm has changed
     ],
     align=True,
 )

@@ -48,18 +48,18 @@ def pop_top(heap, size, sign):
 
 
 @jit()
-def _add_to_tail_sum(arm, value):
+def _add_to_tail_sum(sums, value):
     """Compensated sum (Neumaier 1974): the tail's mean stays exact to the last bits."""
-    total = arm.tail_sum + value
-    if abs(arm.tail_sum) >= abs(value):
-        arm.tail_lost += (arm.tail_sum - total) + value
+    total = sums.tail_sum + value
+    if abs(sums.tail_sum) >= abs(value):
+        sums.tail_lost += (sums.tail_sum - total) + value
     else:
-        arm.tail_lost += (value - total) + arm.tail_sum
-    arm.tail_sum = total
+        sums.tail_lost += (value - total) + sums.tail_sum
+    sums.tail_sum = total
 
 
 @jit()
-def update_tail(arm, low, high, value, tail_n):
+def update_tail(arm, sums, low, high, value, tail_n):
     """Take one more reward into the mean of the `tail_n` lowest; arm.n counts it already.
 
     `tail_n` may grow by at most one from pull to pull.
@@ -72,13 +72,13 @@ def update_tail(arm, low, high, value, tail_n):
             joins = high[0]
             replace_top(high, n_high, value, -1.0)
         push(low, n_low, joins, 1.0)
-        _add_to_tail_sum(arm, joins)
+        _add_to_tail_sum(sums, joins)
     elif value < low[0]:
         leaves = low[0]
         replace_top(low, n_low, value, 1.0)
         push(high, n_high, leaves, -1.0)
-        _add_to_tail_sum(arm, value)
-        _add_to_tail_sum(arm, -leaves)
+        _add_to_tail_sum(sums, value)
+        _add_to_tail_sum(sums, -leaves)
     else:
         push(high, n_high, value, -1.0)
     if tail_n != arm.tail_n:
@@ -86,7 +86,7 @@ def update_tail(arm, low, high, value, tail_n):
         arm.inv_sqrt_tail_n = 1.0 / math.sqrt(tail_n)
     arm.tail_max = low[0]
     # Between the ends, so that equal constant arms tie, and MaRaB with alpha <= 1/T is MIN.
-    arm.cvar = min(max((arm.tail_sum + arm.tail_lost) / tail_n, arm.min), low[0])
+    arm.cvar = min(max((sums.tail_sum + sums.tail_lost) / tail_n, arm.min), low[0])
 
 
 @jit()

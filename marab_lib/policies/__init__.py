@@ -16,10 +16,14 @@ An index function has the signature ``index(t, arms, state, params, memory, hist
 
 An index is NaN until it is written, and stays as it is until it is written again; NaN does not
 win. The function is called at every step, during the first pulls too (its choice is then not used).
+Where an arm's index depends on its own pulls alone, ``for i in changed(arms, state)`` goes through
+those to be written: the one just pulled, and at first all. With many arms that is much faster.
+
 The policies of the paper and of its time are in `paper`, those that came later and the references
 they are compared with in `since_2013`, a user's own in `custom`.
 """
 
+from ..kernels.indices import changed
 from ..kernels.random import (
     next_beta,
     next_binomial,
@@ -84,6 +88,7 @@ __all__ = [
     "Policy",
     "SuccessiveElimination",
     "ThompsonSampling",
+    "changed",
     "for_cvar",
     "index",
     "next_beta",

@@ -23,8 +23,8 @@ from ..kernels.records import ARM, INDEX_SIGNATURE, STATE
 
 _ARGUMENTS = "t, arms, state, params, memory, history"
 _TAIL_FIELDS = ("cvar", "tail_n", "tail_max", "inv_sqrt_tail_n", "tail_t")
-_names: Any = ARM.names  # a record has some
-_ARM_FIELDS = _names[: _names.index("index") + 1]
+_ARM_FIELDS: Any = ARM.names  # a record has some
+_STATE_FIELDS: Any = STATE.names[: STATE.names.index("rng")]  # type: ignore[union-attr, index]
 
 
 def from_outside(function: object) -> bool:
@@ -154,7 +154,7 @@ def with_checks(function: Any, tails: bool) -> Dispatcher:
         raise ValueError(
             f"function {name} asks for the field {field[1] or field[2]!r}, but an arm has "
             f"{', '.join(name for name in _ARM_FIELDS if name not in unseen)} and state[0] has "
-            f"{', '.join(seen_state.names[:-1])}{alpha}"
+            f"{', '.join(name for name in _STATE_FIELDS if name not in unseen)}{alpha}"
         ) from None
     returned = bounded.overloads[arguments].signature.return_type
     if returned != types.none:

@@ -210,8 +210,13 @@ class MIN(Policy):
 @jit()
 def _marab(t, arms, state, params, memory, history):
     C, of_quantile = params[0], params[1] == 1.0
-    bonus = C * math.sqrt(math.log(state[0].tail_t))
-    for a in arms:
+    tail_t = state[0].tail_t  # grows at one step in 1 / alpha, and with it every index
+    others_stay = memory[0] == tail_t
+    if not others_stay:
+        memory[0], memory[1] = tail_t, C * math.sqrt(math.log(tail_t))
+    bonus = memory[1]
+    for i in changed(arms, state, others_stay):
+        a = arms[i]
         estimate = a.tail_max if of_quantile else a.cvar
         a.index = estimate - bonus * a.inv_sqrt_tail_n
 
@@ -249,6 +254,9 @@ class MaRaB(Policy):
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         return (_outside(self.C, self.constant), float(self.estimator == "quantile"))
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return 2
 
 
 @jit()
@@ -291,7 +299,8 @@ class ForcedMaRaB(Policy):
 @jit()
 def _mv_lcb(t, arms, state, params, memory, history):
     rho, bonus, sign = params[0], params[1], params[2]
-    for a in arms:
+    for i in changed(arms, state):
+        a = arms[i]
         a.index = sign * (a.var - rho * a.mean + bonus * a.inv_sqrt_n)
 
 
@@ -333,12 +342,12 @@ class MVLCB(Policy):
 def _exp_exp(t, arms, state, params, memory, history):
     rho, tau, updated = params[0], params[1], params[2]
     if state[0].pulls < tau:  # explore: the arm that was pulled least
-        for a in arms:
-            a.index = -a.n
+        for i in changed(arms, state):
+            arms[i].index = -arms[i].n
     elif memory[0] == 0.0 or updated == 1.0:  # the best mean-variance, once or ever again
+        for i in changed(arms, state, memory[0] == 1.0):
+            arms[i].index = rho * arms[i].mean - arms[i].var
         memory[0] = 1.0
-        for a in arms:
-            a.index = rho * a.mean - a.var
     else:
         keep_to_choice(arms, state, memory)
 

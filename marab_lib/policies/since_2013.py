@@ -25,7 +25,7 @@ from ..kernels.dirichlet import (
     settle,
     take_reward,
 )
-from ..kernels.indices import changed, keep_to_choice, kl_ucb_bound
+from ..kernels.indices import changed, just_pulled, keep_to_choice, kl_ucb_bound
 from ..kernels.jit import jit
 from ..kernels.random import next_binomial_from, next_gamma, next_gamma_whole, next_normal
 from ..kernels.ranks import (
@@ -85,10 +85,18 @@ def _check_digits(policy: Any, problem: Problem) -> None:
 
 @jit()
 def _ucb_v(t, arms, state, params, memory, history):
-    zeta, weight = params[0], params[1]
+    zeta, weight, largest = params[0], params[1], params[2]
     E = zeta * math.log(t)
+    root, best = math.sqrt(E), -math.inf
+    for i in just_pulled(arms, state):
+        a = arms[i]
+        memory[2 * i], memory[2 * i + 1] = math.sqrt(2.0 * a.var) * a.inv_sqrt_n, weight / a.n
+    for i in range(arms.size):  # without a root and a quotient for each: right but for rounding
+        arms[i].index = arms[i].mean + root * memory[2 * i] + E * memory[2 * i + 1]
+        best = max(best, arms[i].index)
     for a in arms:
-        a.index = a.mean + math.sqrt(2.0 * a.var * E) * a.inv_sqrt_n + weight * E / a.n
+        if not a.index < best - 1e-12 * (abs(best) + largest):
+            a.index = a.mean + math.sqrt(2.0 * a.var * E) * a.inv_sqrt_n + weight * E / a.n
 
 
 @dataclass(frozen=True)
@@ -120,7 +128,12 @@ class UCBV(Policy):
     index_function = staticmethod(_ucb_v)
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
-        return (self.zeta, 3 * self.c * (self.support[1] - self.support[0]))
+        # A random choice takes a number for every tie on its way: then all indices are exact.
+        largest = math.inf if self.ties == "random" else max(map(abs, self.support))
+        return (self.zeta, 3 * self.c * (self.support[1] - self.support[0]), largest)
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return 2 * n_arms
 
 
 @jit()
@@ -302,7 +315,7 @@ def _cvar_ucb(t, arms, state, params, memory, history):
                 unrank_rewards(part, values, history[last], needed)
             else:
                 part[_BOUND] = trimmed_cvar(part, values, counts, alpha, cut, top)
-    for i in range(k):
+    for i in changed(arms, state):
         arms[i].index = memory[_BAND * i + _BOUND] if arms[i].n > 0 else math.inf
 
 
@@ -677,7 +690,7 @@ class MVTS(Policy):
 def _bernoulli_mvts(t, arms, state, params, memory, history):
     rho = params[0]
     for a in arms:
-        successes = int(a.sum + 0.5)
+        successes = int(a.n * a.mean + 0.5)
         x = next_gamma_whole(state, 1 + successes)
         theta = x / (x + next_gamma_whole(state, 1 + a.n - successes))
         a.index = theta * (rho - 1.0 + theta)
@@ -720,8 +733,8 @@ class BernoulliMVTS(Policy):
 def _explore_then_commit(t, arms, state, params, memory, history):
     alpha, each = params[0], params[1]
     if state[0].pulls < each * arms.size:
-        for a in arms:
-            a.index = -a.n
+        for i in changed(arms, state):
+            arms[i].index = -arms[i].n
         return
     if memory[0] == 0.0:  # first pull after the exploration
         memory[0] = 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from importlib import metadata
 
@@ -90,5 +91,6 @@ def recorded(output: Output) -> Arrays:
     return {name: rows for name, rows in output._asdict().items() if rows.size}
 
 
+@functools.cache  # reading them takes as long as 30,000 pulls
 def versions() -> dict[str, str]:
     return {name: metadata.version(name) for name in ("marab_lib", "numpy", "numba", "xarray")}

@@ -21,7 +21,7 @@ from marab_lib.kernels.random import (
     normal_quantile,
     philox,
 )
-from marab_lib.kernels.records import ARM, STATE
+from marab_lib.kernels.records import ARM, STATE, SUMS
 from marab_lib.kernels.tails import update_tail
 
 SEED = 20131113
@@ -146,11 +146,11 @@ def test_running_cvar_equals_a_sort_at_every_step(alpha, share, discrete):
     rng = np.random.default_rng(7)
     rewards = rng.integers(0, 5, 1500) / 4 if discrete else rng.random(1500)
     sizes = risk.tail_sizes(alpha, rewards.size, share)
-    record = np.zeros(1, ARM)
+    record, sums = np.zeros(1, ARM), np.zeros(1, SUMS)
     low, high = np.empty(sizes[-1] + 1), np.empty(rewards.size)
     for n, x in enumerate(rewards, start=1):
         record[0]["n"] = n
-        run_update_tail(record, low, high, x, sizes[n])
+        run_update_tail(record, sums, low, high, x, sizes[n])
         lowest = np.sort(rewards[:n])[: sizes[n]]
         assert record[0]["cvar"] == pytest.approx(
             math.fsum(lowest) / sizes[n], rel=2e-16, abs=1e-16
@@ -160,8 +160,8 @@ def test_running_cvar_equals_a_sort_at_every_step(alpha, share, discrete):
 
 
 @policies.index
-def run_update_tail(record, low, high, x, size):
-    update_tail(record[0], low, high, x, size)
+def run_update_tail(record, sums, low, high, x, size):
+    update_tail(record[0], sums[0], low, high, x, size)
 
 
 def laws() -> list[arms.RewardLaw]:

@@ -96,10 +96,11 @@ def test_exp_exp_phases_by_hand():
     assert indices(policy, 6, rewards, memory=memory) == [-2, -2, -1]
     # First pull after it: rho mean - var = 1, 1 - .09, .8.
     assert indices(policy, 7, rewards, memory=memory) == pytest.approx([1.0, 0.91, 0.8])
-    # From then on the arm that was played, whatever it gives.
+    # From then on the arm that was played, whatever it gives: written once.
     worse = [[0.5, 0.5, 0.0], [0.2, 0.8], [0.4]]
-    for t in (8, 9, 50):
-        assert indices(policy, t, worse, memory=memory, last_arm=0) == [1, 0, 0]
+    assert indices(policy, 8, worse, memory=memory, last_arm=0) == [1, 0, 0]
+    for t in (9, 50):
+        assert indices(policy, t, worse, memory=memory, last_arm=0) == [0, 0, 0]  # as made
 
 
 def test_exp_exp_default_tau():
@@ -392,6 +393,55 @@ def test_an_index_that_is_no_number_does_not_win(ties):
     body = "for a in arms: a.index = -math.inf\narms[0].index = math.nan"
     pulls = play_own(body, ties=ties).pulls.values
     assert (pulls[..., 0] == 1).all()
+
+
+@policies.index
+def of_all(t, arms, state, params, memory, history):
+    for a in arms:
+        a.index = a.min if a.n < 3 or a.mean > 0.4 else math.nan
+
+
+@policies.index
+def of_changed(t, arms, state, params, memory, history):
+    for i in policies.changed(arms, state):
+        a = arms[i]
+        a.index = a.min if a.n < 3 or a.mean > 0.4 else math.nan
+
+
+@policies.index
+def marab_of_all(t, arms, state, params, memory, history):
+    bonus = 0.1 * math.sqrt(math.log(state[0].tail_t))
+    for a in arms:
+        a.index = a.cvar - bonus * a.inv_sqrt_tail_n
+
+
+@policies.index
+def mv_of_all(t, arms, state, params, memory, history):
+    tau = params[0]
+    for a in arms:
+        a.index = -a.n if state[0].pulls < tau else 2.0 * a.mean - a.var
+
+
+@pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
+@pytest.mark.parametrize("n_arms", [2, 32, 33, 150])
+def test_looking_at_what_changed_chooses_as_looking_at_all(n_arms, ties):
+    rng = np.random.default_rng(5)
+    values = rng.integers(0, 5, (n_arms, 6)) / 4  # many ties
+    values[0] = np.maximum(values[0], 0.5)  # an arm that is never refused
+    problem = problems.Problem(arms.Empirical(values))
+    for pair in (
+        [policies.Custom(of_all, ties=ties), policies.Custom(of_changed, ties=ties)],
+        [
+            policies.Custom(marab_of_all, alpha=0.3, ties=ties),
+            policies.MaRaB(0.3, 0.1, ties=ties),
+        ],
+        [
+            policies.Custom(mv_of_all, params=(n_arms + 250,), ties=ties),
+            policies.ExpExp(tau=n_arms + 250, exploit="updated", ties=ties),
+        ],
+    ):
+        every, some = simulate(problem, pair, 600, 3, 0, record="arms").arms
+        np.testing.assert_array_equal(every, some)
 
 
 # --- bad input --------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def reference(listed):
     return simulate(listed, POLICIES, 300, 4, 42, threads=1, record=("rewards", "arms"))
 
 
-@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("threads", [1, 2, 5, None])  # None: as many as there are processors
 @pytest.mark.parametrize("task", [1, 700, 10**6])
 def test_same_bits_for_any_threads_and_chunks(listed, reference, threads, task, monkeypatch):
     monkeypatch.setattr(tasks, "_STEPS_A_TASK", task)
