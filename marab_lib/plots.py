@@ -16,7 +16,6 @@ import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
-from matplotlib.patheffects import withStroke
 from matplotlib.ticker import (
     FixedLocator,
     FormatStrFormatter,
@@ -476,8 +475,8 @@ def _signed_square(x: np.ndarray) -> np.ndarray:
 
 def _name_points(axes: Axes, entries: Sequence[tuple[bool, float, float, str, str]]) -> None:
     """Names of points: those at or near the front in a column at the right, others beside them."""
-    halo = [withStroke(linewidth=2.5, foreground="white")]
-    look: dict[str, Any] = {"fontsize": 7, "path_effects": halo, "zorder": 6}
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
+    look: dict[str, Any] = {"fontsize": 7, "bbox": box, "zorder": 6}
     entries = sorted(entries, key=lambda entry: entry[2])
     on_axes = axes.transData + axes.transAxes.inverted()
     points = on_axes.transform([place for _, *place, _, _ in entries])

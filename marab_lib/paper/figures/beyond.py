@@ -33,9 +33,10 @@ def exact_regret(
     ends = mean - 2 * error, mean + 2 * error
     simulated_points(axes, *(x[::3] for x in (t, mean, *ends)))
     for (panel, curve), mark in zip(printed.items(), "x+", strict=True):
-        part = curve[(curve["x"] >= t[0]) & (curve["x"] <= 100)]
-        plots.printed_curve(axes, part["x"], part["y"], marker=mark, label=f"printed ({panel})")
-    axes.set(xlabel="pulls $t$", ylabel="pseudo-regret", xlim=(t[0] - 1, 100))
+        part = curve[(curve["x"] >= t[0]) & (curve["x"] <= 70)]
+        look = {"marker": mark, "label": f"printed ({panel})", "zorder": 4}
+        plots.printed_curve(axes, part["x"], part["y"], **look)
+    axes.set(xlabel="pulls $t$", ylabel="pseudo-regret", xlim=(t[0] - 1, 70))
     axes.legend(loc="lower right")
     return axes
 
