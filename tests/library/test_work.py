@@ -335,6 +335,16 @@ def test_cluster_gives_the_same_bits_though_a_worker_dies(cluster, small_tasks):
     assert min(pids.values()) not in after.values()
 
 
+def test_cluster_takes_the_same_data_again_and_again(cluster):
+    """What the last call sent is being forgotten while the next sends the same."""
+    from distributed import Client
+
+    with Client(cluster) as client:
+        for _ in range(10):
+            result = call(client=client)
+    xr.testing.assert_identical(result, call())
+
+
 def test_the_readme_shows_a_script(tmp_path):
     """Its lines for a cluster run as a file, which each worker imports again."""
     pytest.importorskip("distributed")
