@@ -357,6 +357,16 @@ def test_a_store_that_cannot_be_made_is_named(tmp_path, monkeypatch):
         Store(tmp_path / "new")
 
 
+def test_cluster_takes_the_same_data_again_and_again(cluster):
+    """What the last call sent is being forgotten while the next sends the same."""
+    from distributed import Client
+
+    with Client(cluster) as client:
+        for _ in range(10):
+            result = call(client=client)
+    xr.testing.assert_identical(result, call())
+
+
 def test_the_readme_shows_a_script(tmp_path):
     """Its lines for a cluster run as a file, which each worker imports again."""
     pytest.importorskip("distributed")
