@@ -218,10 +218,12 @@ def draw(found: dict[tuple[str, int], dict], path: Path) -> None:
     for title in GRID_POLICIES:
         style = plots.policy_style(title)
         by_arms = {k: max(found[title, k].items()) for k in GRID_ARMS if found[title, k]}
-        axes[0].plot(by_arms, [cost for _, (cost, _) in by_arms.values()], label=title, **style)
+        axes[0].plot(
+            list(by_arms), [cost for _, (cost, _) in by_arms.values()], label=title, **style
+        )
         by_time = found[title, 20]
-        axes[1].plot(by_time, [cost for cost, _ in by_time.values()], **style)
-        axes[2].plot(by_time, [memory for _, memory in by_time.values()], **style)
+        axes[1].plot(list(by_time), [cost for cost, _ in by_time.values()], **style)
+        axes[2].plot(list(by_time), [memory for _, memory in by_time.values()], **style)
     axes[0].set(xlabel="arms K", ylabel="ns a step", title="longest run measured")
     axes[1].set(xlabel="pulls T", ylabel="ns a step", title="K = 20")
     axes[2].set(xlabel="pulls T", ylabel="MiB", title="K = 20, peak memory")

@@ -40,12 +40,13 @@ def aim(text: str) -> Criterion:
     >>> aim("cvar:0.1").name
     'CVaR 10%'
     """
-    name, _, level = text.partition(":")
+    name, _, level = text.partition(":") if isinstance(text, str) else ("", "", "")
     if name == "cvar":
         return criteria.cvar(risk.exact_level(level, "the level of aim"))
     if text not in ("mean", "minimum"):
         raise ValueError(
-            f"aim must be 'mean', 'minimum' or 'cvar:' and a level such as 'cvar:0.1', got {text!r}"
+            f"aim must be 'mean', 'minimum' or 'cvar:' and a level such as 'cvar:0.1', got "
+            f"{_validate.shown(text)}"
         )
     return criteria.mean() if text == "mean" else criteria.minimum()
 
@@ -157,7 +158,14 @@ def decide(
     >>> print(decide(rewards, aim("mean"), 20, 4, 0, team))
     MIN is the one to use, and UCB(C=1000), the next, loses 0.45 ± 0 a pull more
     """
-    team = comparison.everyone(_LEVEL) if team is None else list(team)
+    if not isinstance(rewards, Rewards):
+        raise TypeError(f"rewards must be Rewards of own_data, got {_validate.shown(rewards)}")
+    regret.checked_criterion(criterion)
+    horizon = _validate.whole("horizon", horizon, len(rewards.arms), 2**31 - 1)
+    seed = _validate.whole("seed", seed, 0)
+    team = comparison.everyone(_LEVEL) if team is None else team
+    team = _validate.several("team", team, Policy, "Policy objects such as policies.UCB()")
+    _validate.distinct("team", [policy.name for policy in team])
     if len(team) < 2:
         raise ValueError(f"team must hold at least 2 policies, got {len(team)}")
     _validate.whole("runs", runs, 2)
@@ -201,7 +209,10 @@ def earned(
 
     _validate.choice("over", over, ("run", "problem"))
     x = rewards.in_unit(regret.checked_result(result, rewards=["step"]).rewards)
-    x = x.squeeze(({"run", "problem"} - {over}).pop())
+    other = ({"run", "problem"} - {over}).pop()
+    if x.sizes[other] > 1:
+        raise ValueError(f"result must have one {other} for over={over!r}, got {x.sizes[other]}")
+    x = x.squeeze(other)
     tail = x.isel(step=0, drop=True).copy(data=risk.cvar(x.values, level, "split"))
     name = criteria.cvar(level).name
     rows = []

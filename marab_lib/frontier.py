@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import criteria, policies, regret, risk
+from . import _validate, criteria, policies, regret, risk
 from ._rounding import order
 from .comparison import everyone
 from .problems import Problem
 from .regret import checked_array, criterion_values
+from .simulation.arguments import checked_policies
 from .simulation.chunks import by_chunks
 from .statistics import draws, percentile_interval
 
@@ -131,6 +132,8 @@ def exploration(counts: xarray.DataArray) -> xarray.DataArray:
     0.5
     """
     checked_array("counts", counts, "checkpoint", "arm")
+    if not (counts.sizes["checkpoint"] and counts.sizes["arm"]):
+        raise ValueError(f"counts must hold a checkpoint and an arm, got {dict(counts.sizes)}")
     counts = counts.transpose(..., "checkpoint", "arm")
     done = np.insert(counts.values, 0, 0, axis=-2)[..., :-1, :]
     later = counts.values[..., -1:, :] - done
@@ -184,7 +187,15 @@ def play(
     """
     import xarray
 
-    exact = {level: risk.exact_level(level, "levels") for level in levels}
+    try:
+        exact = {level: risk.exact_level(level, "levels") for level in levels}
+    except TypeError:
+        raise TypeError(
+            f"levels must be a list of numbers in (0, 1), got {_validate.shown(levels)}"
+        ) from None
+    if not exact:
+        raise ValueError("levels must hold at least one, got an empty list")
+    policies, horizon = checked_policies(policies), _validate.whole("horizon", horizon, 2)
 
     def keep(result: xarray.Dataset, listed: Sequence[Problem]) -> xarray.Dataset:
         total = result.theoretical_regret.isel(checkpoint=-1, drop=True)
@@ -225,7 +236,7 @@ def on_front(regret: ArrayLike, safety: ArrayLike) -> np.ndarray:
     >>> on_front([0.1, 0.2, 0.3], [-0.3, -0.1, -0.2]).tolist()
     [True, True, False]
     """
-    r, s = np.asarray(regret, dtype=float), np.asarray(safety, dtype=float)
+    r, s = _pairs(regret, safety)
     less_regret = order(r[..., None, :], r[..., :, None])  # of the first of two settings, or equal
     more_safety = order(s[..., :, None], s[..., None, :])
     as_good = (less_regret >= 0) & (more_safety >= 0)
@@ -255,10 +266,36 @@ def distances(regret: ArrayLike, safety: ArrayLike) -> np.ndarray:
     >>> distances([0.1, 0.2, 0.3], [-0.3, -0.1, -0.2]).round(6).tolist()
     [0.0, 0.0, 0.1]
     """
-    r, s = np.asarray(regret, dtype=float), np.asarray(safety, dtype=float)
+    r, s = _pairs(regret, safety)
     less_regret = r[..., None, :] - r[..., :, None]
     more_safety = s[..., :, None] - s[..., None, :]
     return np.minimum(less_regret, more_safety).max(axis=-2)
+
+
+def _pairs(regret: ArrayLike, safety: ArrayLike) -> tuple[np.ndarray, ...]:
+    r = _validate.finite_array("regret", regret)
+    s = _validate.finite_array("safety", safety)
+    if r.shape != s.shape or r.ndim == 0 or r.shape[-1] == 0:
+        raise ValueError(
+            "regret and safety must be of one shape (..., settings), with at least one setting, "
+            f"got {r.shape} and {s.shape}"
+        )
+    return r, s
+
+
+def _at(played: xarray.Dataset, level: float) -> xarray.Dataset:
+    """A result of `play` at one of its levels."""
+    import xarray
+
+    if not isinstance(played, xarray.Dataset) or not {*_NUMBERS} <= {*played.data_vars}:
+        raise TypeError(f"played must be a Dataset of frontier.play, got {_validate.shown(played)}")
+    levels = played.level.values.tolist()
+    if level not in levels:
+        raise ValueError(f"level must be one of {levels}, got {_validate.shown(level)}")
+    at = played.sel(level=level).transpose("policy", "problem")
+    if (n := at.sizes["problem"]) < 2:
+        raise ValueError(f"played must have at least 2 problems for an error, got {n}")
+    return at
 
 
 def resampled(
@@ -279,7 +316,7 @@ def resampled(
     tuple of three ndarray, shape (1 + resamples, settings)
         Regret, safety and exploration; the first row is of the problems themselves.
     """
-    at = played.sel(level=level).transpose("policy", "problem")
+    at = _at(played, level)
     drawn = draws(at.sizes["problem"], resamples, seed)
     return tuple(at[name].values[:, drawn].mean(axis=-1).T for name in _NUMBERS)
 
@@ -305,7 +342,7 @@ def table(
     import pandas as pd
     from scipy import stats
 
-    at = played.sel(level=level).transpose("policy", "problem")
+    at = _at(played, level)
     found = pd.DataFrame({"policy": at.policy.values, "title": at.title.values})
     for name in _NUMBERS:
         found[name] = at[name].values.mean(axis=1)

@@ -115,12 +115,21 @@ class Rewards:
         """The file in its own order, without replacement, scaled to [0, 1]."""
         return Problem([Replay(x) for x in self.scaled()], "replay")
 
-    def shuffled(self, n: int, seed: int) -> list[Problem]:
-        """n replays, each with every column in another random order."""
+    def shuffled(self, n: int, seed: int, most: int | None = None) -> list[Problem]:
+        """n replays, each with every column in another random order.
+
+        Parameters
+        ----------
+        n, seed : int
+        most : int, optional
+            Keep so many rewards of each column, at the top of its new order: as many as there will
+            be pulls. Default all, which of a long table takes n times its memory.
+        """
         rng = np.random.default_rng(_validate.whole("seed", seed, 0))
         columns, n = self.scaled(), _validate.whole("n", n, 1)
+        most = None if most is None else _validate.whole("most", most, 1)
         return [
-            Problem([Replay(rng.permutation(x)) for x in columns], f"shuffled {i}")
+            Problem([Replay(rng.permutation(x)[:most]) for x in columns], f"shuffled {i}")
             for i in range(n)
         ]
 
@@ -177,6 +186,8 @@ class Rewards:
         """
         import pandas as pd
 
+        wanted = "criteria such as criteria.mean()"
+        judged = _validate.several("judged", judged, Criterion, wanted)
         x = list(self.columns.values())
         samples = [np.stack(x)] if self.paired else [one[None] for one in x]
         resamples = _validate.whole("resamples", resamples, _FEWEST)
@@ -239,6 +250,8 @@ def from_table(table: pandas.DataFrame, costs: bool = False) -> Rewards:
     costs : bool
         The numbers are costs: their sign is changed.
     """
+    if not hasattr(table, "columns") or not hasattr(table, "iloc"):
+        raise TypeError(f"table must be a DataFrame, got {_validate.shown(table)}")
     names = list(map(str, table.columns))
     _validate.distinct("the columns", names)
     filled = table.dropna(how="all")
@@ -262,14 +275,22 @@ def from_pairs(arms: Sequence, rewards: ArrayLike, costs: bool = False) -> Rewar
     import pandas as pd
 
     x = _validate.numbers("rewards", rewards)
+    if not hasattr(arms, "__len__") or np.ndim(arms) != 1 or x.ndim != 1:
+        raise TypeError(
+            "arms and rewards must be one list each, got "
+            f"{_validate.shown(arms)} and {_validate.shown(rewards)}"
+        )
     if len(arms) != x.size:
         raise ValueError(f"arms and rewards must be as many, got {len(arms)} and {x.size}")
+    if not x.size:
+        raise ValueError("rewards must be of at least 2 arms, got none")
     codes, names = pd.factorize(pd.Series(arms))
     if (codes < 0).any():
         raise ValueError(f"each reward must have an arm, got none in row {np.argmin(codes) + 1}")
     ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
     parts = np.split(x[np.argsort(codes, kind="stable")], ends)
     names = [_validate.plain(x) if isinstance(x, float) else str(x) for x in names]
+    _validate.distinct("arms", names)
     present = [part[~np.isnan(part)] for part in parts]
     columns = {name: _signed(some, costs) for name, some in zip(names, present, strict=True)}
     missing = {
@@ -326,13 +347,14 @@ def read(
     FileNotFoundError, ValueError
         Naming the file, and of a cell that is no number its line, column and text.
     """
-    if len(separator) > 1 or decimal not in ("", ".", ","):
+    wrong = len(separator) > 1 or not separator.isascii() or separator in ('"', "\r", "\n")
+    if wrong or decimal not in ("", ".", ","):
         raise ValueError(
-            "separator must be one character and decimal '.' or ',', got "
+            "separator must be one character and decimal '.' or ',' (of ASCII, no quote), got "
             f"{separator!r} and {decimal!r}"
         )
     try:
-        lines = _text(Path(path)).splitlines(keepends=True)
+        lines = _lines(_text(Path(path)))
         skipped = next((i for i, line in enumerate(lines) if _is_data(line)), len(lines))
         names, table, decimal = _table(lines, skipped, separator, decimal)
         found = _rewards(names, table, costs, labels, (arm, reward), decimal)
@@ -344,12 +366,19 @@ def read(
 
 
 def _text(path: Path) -> str:
+    if path.is_dir():
+        raise ValueError("must be a text file, got a folder")
     content = path.read_bytes()
     coding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         return content.decode(coding)
     except UnicodeDecodeError as error:
         raise ValueError(f"must be a text in UTF-8, got another coding ({error.reason})") from None
+
+
+def _lines(text: str) -> list[str]:
+    """As a table has them: other marks that Python takes for the end of a line stand in cells."""
+    return list(io.StringIO(text, newline=None))
 
 
 def _is_data(line: str) -> bool:
@@ -367,11 +396,11 @@ def _table(
         raise ValueError("must hold a line with the names of the columns, and rows below it")
     outside = re.sub(r'"[^"]*"', "", lines[0])
     separator = separator or max(_SEPARATORS, key=outside.count)
-    names = [name.strip() for name in next(csv.reader(lines[:1], delimiter=separator))]
+    names = [name.strip() for name in _cells(lines[0], separator)]
     if not decimal:
         comma = separator != "," and any(re.search(r"\d,\d", line) for line in lines[1:100])
         decimal = "," if comma else "."
-    row = next(csv.reader(lines[1:2], delimiter=separator), [])
+    row = _cells(lines[1], separator)
     if len(row) == len(names) + 1:  # as R writes it, or a separator at the end of each row
         names = ["", *names] if row[-1].strip() else [*names, ""]
     try:
@@ -388,6 +417,15 @@ def _table(
     _check_names(names)
     table.index += skipped + 2
     return names, table.dropna(how="all"), decimal
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error as error:
+        raise ValueError(
+            f"must be a table in lines, got {_validate.shown(line)}: {error}"
+        ) from None
 
 
 def _check_widths(lines: list[str], skipped: int, separator: str, width: int) -> None:
@@ -417,6 +455,11 @@ def _rewards(names, table, costs, labels, pair, decimal) -> Rewards:
     note = "each column is an arm"
     if _are_labels(names[0], table.iloc[:, 0]) if labels is None else labels:
         note += f", but the first ({names[0] or 'without a name'}), which labels the rows"
+        if len(names) == 2:
+            raise ValueError(
+                f"the rewards must be of at least 2 arms, got {names[1:]}, since the first column, "
+                f"{names[0]!r}, labels the rows"
+            )
         names, table = names[1:], table.iloc[:, 1:]
     columns = {n: _numbers(table.iloc[:, i], n, decimal) for i, n in enumerate(names)}
     found = from_table(pd.DataFrame(columns), costs)
@@ -480,7 +523,9 @@ def _numbers(column: pandas.Series, name: str, decimal: str) -> np.ndarray:
     bad = ~np.isfinite(x) & column.notna().to_numpy()
     if bad.any():
         line, cell = column.index[bad.argmax()], str(column.iloc[bad.argmax()])
-        raise ValueError(f"line {line}, column {name!r} must be a number or empty, got {cell!r}")
+        raise ValueError(
+            f"line {line}, column {name!r} must be a number or empty, got {_validate.shown(cell)}"
+        )
     if np.isnan(x).all():
         raise ValueError(f"column {name!r} must hold numbers, got none")
     return x

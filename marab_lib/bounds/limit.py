@@ -329,8 +329,8 @@ def expected_pulls(problem: Problem, t: ArrayLike) -> np.ndarray:
                 fallen = np.cumsum(signal.sosfilt(factors, start))
                 for i in np.flatnonzero(f):
                     once_more = signal.lfilter([0, chance[i]], [1, chance[i] - 1], fallen)
-                    with np.errstate(over="ignore"):
-                        row[:, i] = once_more[at] / chance[i] ** 2 * f[i]
+                    with np.errstate(over="ignore"):  # the square of a chance may be no float
+                        row[:, i] = once_more[at] / chance[i] / chance[i] * f[i]
         if not np.isfinite(rows).all():
             raise ValueError(f"problem must have densities that floats hold, got {problem!r}")
         return rows

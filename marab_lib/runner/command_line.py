@@ -68,13 +68,22 @@ def _given(argument: str) -> str:
     return argument.removeprefix(_NO_OPTION)
 
 
+def _file(argument: str) -> Path:
+    argument = _given(argument)
+    if not argument:
+        raise argparse.ArgumentTypeError("must be the name of a file, got ''")
+    return Path(argument)
+
+
 def _folder(argument: str) -> Path:
+    argument = _given(argument)
     if not argument:  # as a path it would be the current folder
         raise argparse.ArgumentTypeError("must be the name of a folder, got ''")
     return Path(argument)
 
 
 def _count(argument: str) -> int:
+    argument = _given(argument)
     if not (argument.isdecimal() and int(argument) > 0):
         raise argparse.ArgumentTypeError(f"must be a whole number >= 1, got {argument!r}")
     return int(argument)
@@ -86,6 +95,7 @@ def _parser() -> argparse.ArgumentParser:
 
     def add(function: Callable, name: str, text: str) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text, description=text)
+        command.register("type", None, _given)  # of all arguments without a type of their own
         command.set_defaults(command=function)
         command.add_argument(
             "--notebooks", type=_folder, default=find.FOLDER, metavar="DIR",
@@ -103,7 +113,7 @@ def _parser() -> argparse.ArgumentParser:
     command = add(_sweep, "sweep", "run one notebook over a grid; a second call goes on")
     _add_parameters(command)
     command.add_argument(
-        "-g", nargs="+", type=_given, action="append", default=[], metavar=("PARAMETER", "VALUE"),
+        "-g", nargs="+", action="append", default=[], metavar=("PARAMETER", "VALUE"),
         help="values of a parameter, such as -g horizon 500 1000 2000; repeat it for a grid",
     )  # fmt: skip
     command.add_argument(
@@ -136,7 +146,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_parameters(command: argparse.ArgumentParser) -> None:
     command.add_argument("name", metavar="NAME", help="its number, name or a part of the name")
     command.add_argument(
-        "-p", nargs=2, type=_given, action="append", default=[], metavar=("PARAMETER", "VALUE"),
+        "-p", nargs=2, action="append", default=[], metavar=("PARAMETER", "VALUE"),
         help='change a parameter, such as -p horizon 4000 or -p alphas "[0.01, 0.2]"',
     )  # fmt: skip
     command.add_argument("-y", metavar="YAML", default="{}", help="parameters as YAML")
@@ -147,7 +157,7 @@ def _add_table(command: argparse.ArgumentParser) -> None:
         command.add_argument(f"--{name}", help=text, **options)
 
     command.add_argument(
-        "data", type=Path, metavar="CSV", help="a column an arm, or arm and reward"
+        "data", type=_file, metavar="CSV", help="a column an arm, or arm and reward"
     )
     add("aim", "mean, minimum or cvar:LEVEL (default: cvar:0.1)", default="cvar:0.1")
     add("horizon", "pulls (default: 500)", default="500", metavar="T")
@@ -158,7 +168,7 @@ def _add_table(command: argparse.ArgumentParser) -> None:
     add("reward", "column of the rewards in such rows", metavar="NAME")
     add("separator", "of the columns, if it is none of , ; TAB |", metavar="CHARACTER")
     command.add_argument(
-        "-p", nargs=2, type=_given, action="append", default=[], metavar=("PARAMETER", "VALUE"),
+        "-p", nargs=2, action="append", default=[], metavar=("PARAMETER", "VALUE"),
         help="change another parameter of the notebook, such as -p runs 50",
     )  # fmt: skip
 

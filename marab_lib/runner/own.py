@@ -10,11 +10,12 @@ from typing import Any
 
 import nbformat
 
-from .. import own_data
+from .. import _validate, own_data, risk
 from ..decision import aim
 from . import find, run
 
 NAME = "own_data"  # in the name of the notebook
+_LEAST = {"runs": 2, "orders": 2, "resamples": 100, "seed": 0}  # of parameters of the notebook
 _LABELS = {"auto": None, "yes": True, "no": False}
 
 
@@ -48,17 +49,23 @@ def answer(
         If a cell fails.
     """
     notebook = find.pick(NAME, find.find(folder))
+    if "data" in values:
+        raise ValueError(f"data must be given as the file alone, got {values['data']!r} too")
     checked: dict[str, Any] = notebook.check({**values, "data": str(data.resolve())})
     labels = checked.pop("labels", "auto")
     if labels not in _LABELS:
         raise ValueError(f"labels must be one of {', '.join(_LABELS)}, got {labels!r}")
     aim(checked.get("aim", "mean"))
+    for name in checked.keys() & _LEAST.keys():
+        _validate.whole(name, checked[name], _LEAST[name])
+    for level in checked.get("levels", []):
+        risk.exact_level(level, "levels")
     how = {name: checked[name] for name in ("arm", "reward", "separator") if name in checked}
     rewards = own_data.read(data, labels=_LABELS[labels], **how)
-    if checked.get("horizon", len(rewards.arms)) < len(rewards.arms):
+    if not (arms := len(rewards.arms)) <= checked.get("horizon", arms) < 2**31:
         raise ValueError(
-            f"horizon must be at least {len(rewards.arms)}, the number of arms, "
-            f"got {checked['horizon']}"
+            f"horizon must be at least {arms}, the number of arms, and at most {2**31 - 1}, "
+            f"got {_validate.shown(checked['horizon'])}"
         )
     done = run.run(notebook, {**checked, "labels": labels}, out, bar)
     content = find.read(done)

@@ -26,7 +26,9 @@ def on_cluster(
     """
     from distributed import as_completed
 
-    everywhere = client.scatter(shared, broadcast=True)
+    # Under a name of its own: a second call with the same data would else lose it, while the
+    # cluster forgets that of the first.
+    everywhere = client.scatter(shared, broadcast=True, hash=False)
     futures = [
         client.submit(function, everywhere, *task, pure=False, retries=_RETRIES) for task in tasks
     ]

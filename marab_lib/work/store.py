@@ -36,7 +36,8 @@ def shared_store() -> str | None:
     The command ``reproduce`` sets the variable to a folder of its own. It is for calls that do
     repeat: to keep a large result may take longer than to simulate it again.
     """
-    return os.environ.get(SHARED) or None
+    given = os.environ.get(SHARED)
+    return str(new_or_folder(SHARED, given)) if given else None
 
 
 class Store:
@@ -47,7 +48,12 @@ class Store:
 
     def __init__(self, folder: str | os.PathLike) -> None:
         self.folder = new_or_folder("store", folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise type(error)(
+                f"store must be a folder that is there or can be made, got {str(folder)!r}: {error}"
+            ) from None
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.npz"

@@ -468,6 +468,12 @@ def test_expected_pulls_by_hand():
     assert bounds.expected_pulls(wide, 3) == pytest.approx([1.75, 1.25])
 
 
+def test_expected_pulls_where_the_square_of_a_chance_is_no_float():
+    """Near 0 that of the first arm is below 1e-200; the second is below it in every run."""
+    far = Problem([arms.Beta(500, 1), arms.Beta(1, 30)])
+    assert bounds.expected_pulls(far, 100) == pytest.approx([99, 1], abs=1e-5)
+
+
 def test_expected_pulls_of_many_arms_are_those_simulated():
     """1,000 runs; a mean 5 standard errors away has a chance below 1e-6 in each of 80 cases."""
     t = [5, 6, 10, 30, 200, 1000]

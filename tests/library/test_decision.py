@@ -67,8 +67,40 @@ def test_those_not_told_from_the_first():
 
 @pytest.mark.parametrize(("team", "runs"), [([], 5), ([policies.MIN()], 5), (TEAM, 1)])
 def test_what_no_decision_can_be_made_of(team, runs):
-    with pytest.raises(ValueError, match=r"team must hold at least 2|runs must be"):
+    with pytest.raises(ValueError, match=r"team must hold at least|runs must be"):
         decision.decide(SKEW, MEAN, 100, runs, 0, team)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"horizon": 0}, r"horizon must be a whole number in \[2, 2147483647\], got 0"),
+        ({"horizon": "x"}, "horizon must be a whole number in .*, got 'x'"),
+        ({"horizon": 10**400}, "horizon must be a whole number in "),
+        ({"seed": np.random.default_rng(0)}, "seed must be a whole number >= 0, got Generator"),
+        ({"criterion": "mean"}, "criterion must be a Criterion such as .*, got 'mean'"),
+        ({"rewards": {"a": [1, 2]}}, "rewards must be Rewards of own_data, got {'a'"),
+        ({"team": policies.MIN()}, "team must hold at least 2 policies, got 1"),
+        ({"team": 5}, "team must be Policy objects such as .*, got 5"),
+        ({"team": [policies.MIN(), policies.MIN()]}, "team must have distinct names, got 'MIN'"),
+    ],
+)
+def test_a_bad_argument_of_a_decision_is_named(change, message):
+    given = {"rewards": SKEW, "criterion": MEAN, "horizon": 50, "runs": 4, "seed": 0, "team": TEAM}
+    with pytest.raises((TypeError, ValueError), match=message):
+        decision.decide(**(given | change))
+
+
+@pytest.mark.parametrize("text", [5, None, "", "min", "mean:0.1"])
+def test_what_is_no_aim_is_shown(text):
+    with pytest.raises(ValueError, match=f"aim must be 'mean', .*, got {text!r}$"):
+        decision.aim(text)
+
+
+def test_a_result_of_several_runs_and_problems_has_no_earnings():
+    result = simulate([SKEW.problem()] * 2, TEAM[2], 20, 3, 0, record=("rewards",))
+    with pytest.raises(ValueError, match="result must have one problem for over='run', got 2"):
+        decision.earned(SKEW, result, 0.1)
 
 
 def test_what_was_earned_by_hand():

@@ -126,6 +126,62 @@ def test_a_bad_level_is_named(listed, level):
         frontier.play(listed, [policies.MIN()], HORIZON, SEED, levels=(0.05, level))
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"levels": 0.05}, r"levels must be a list of numbers in \(0, 1\), got 0.05"),
+        ({"levels": []}, "levels must hold at least one"),
+        ({"policies": []}, "policies must hold at least one"),
+        ({"policies": 5}, "policies must be Policy objects .*, got 5"),
+        ({"horizon": 0}, "horizon must be a whole number >= 2, got 0"),
+        ({"horizon": "x"}, "horizon must be a whole number >= 2, got 'x'"),
+    ],
+)
+def test_a_bad_argument_of_a_play_is_named(listed, change, message):
+    given = {"problems": listed, "policies": [policies.MIN()], "horizon": HORIZON, "seed": SEED}
+    with pytest.raises((TypeError, ValueError), match=message):
+        frontier.play(**(given | change))
+
+
+def test_one_policy_and_a_generator_of_some_are_played(listed):
+    alone = frontier.play(listed, policies.MIN(), HORIZON, SEED)
+    xarray.testing.assert_identical(
+        alone, frontier.play(listed, (policy for policy in [policies.MIN()]), HORIZON, SEED)
+    )
+
+
+@pytest.mark.parametrize("function", [frontier.table, frontier.resampled])
+def test_what_is_no_result_of_a_play_is_named(played, function):
+    with pytest.raises(ValueError, match=r"level must be one of \[.*\], got 0.7"):
+        function(played, 0.7)
+    with pytest.raises(TypeError, match=r"played must be a Dataset of frontier.play, got None"):
+        function(None)
+    with pytest.raises(ValueError, match=r"played must have at least 2 problems .*, got 1"):
+        function(played.isel(problem=[0]))
+
+
+@pytest.mark.parametrize("function", [frontier.on_front, frontier.distances])
+@pytest.mark.parametrize(
+    ("regret", "safety", "message"),
+    [
+        ([1], [1, 2], r"must be of one shape .*, got \(1,\) and \(2,\)"),
+        (1, 2, r"must be of one shape .*, got \(\) and \(\)"),
+        ([], [], "with at least one setting"),
+        ([np.nan, 1], [1, 2], "regret must be finite numbers, got nan"),
+        ([1], ["x"], "safety must be numbers"),
+    ],
+)
+def test_what_has_no_front_is_named(function, regret, safety, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        function(regret, safety)
+
+
+def test_no_checkpoint_is_no_end_of_a_run():
+    counts = xarray.DataArray(np.ones((0, 2)), {"checkpoint": []}, ("checkpoint", "arm"))
+    with pytest.raises(ValueError, match="counts must hold a checkpoint and an arm"):
+        frontier.exploration(counts)
+
+
 # --- the settings -------------------------------------------------------------------------------
 
 

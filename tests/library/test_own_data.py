@@ -52,6 +52,9 @@ PAIRS = "who,what\nx,1\ny,2\nx,3\ny,4\n"
         ("a;b\n1;2\n3;4\n", {}, TWO),
         ("a\tb\n1\t2\n3\t4\n", {}, TWO),
         ("a|b\n1|2\n3|4\n", {}, TWO),
+        ("a,b\r1,2\r3,4\r", {}, TWO),
+        ("a\u2028b,b\n1,2\n3,4\n", {}, {"a\u2028b": TWO["a"], "b": TWO["b"]}),
+        ("day,a,b\nx\x0by,1,2\nz\x85,3,4\n", {}, TWO),
         ("a b\n1 2\n3 4\n", {"separator": " "}, TWO),
         ('"a, in m";b\n1,5;2\n3;4,0\n', {}, {"a, in m": [1.5, 3.0], "b": [2.0, 4.0]}),
         ("day;a;b\n01.02.2014;1,0;2\n02.02.2014;3;4\n", {}, TWO),
@@ -104,6 +107,10 @@ def test_a_file_is_read_right(read, text, options, columns):
         (PAIRS, {"arm": "who"}, "reward must be one of the columns ['who', 'what'], got ''"),
         ('a,b\n"1,2\n3,4\n', {}, "cannot be read as a table: "),
         ("\xe4,b\n1,2\n3,4\n".encode("latin-1"), {}, "must be a text in UTF-8, got another coding"),
+        ("a,b\n" + "9" * 400 + ",2\n3,4\n", {}, "line 2, column 'a' must be a number or empty"),
+        ("a" * 200_000 + ",b\n1,2\n3,4\n", {}, "must be a table in lines, got 'aaa"),
+        ("a,b\n" + "1" * 200_000 + ",2\n3,4\n", {}, "must be a table in lines, got '111"),
+        ('a,b\n"1,000",2\n"2,000",4\n', {}, "since the first column, 'a', labels the rows"),
         (b"\x1f\x8b\x08\x00\xff", {}, "must be a text in UTF-8"),
     ],
 )  # fmt: skip
@@ -113,7 +120,9 @@ def test_a_bad_file_is_named_and_what_is_wrong_with_it(read, tmp_path, text, opt
     assert str(error.value).startswith(f"{tmp_path / 'rewards.csv'}: ")
 
 
-@pytest.mark.parametrize("options", [{"separator": "::"}, {"decimal": "x"}])
+@pytest.mark.parametrize(
+    "options", [{"separator": x} for x in ("::", "\n", '"', "é")] + [{"decimal": "x"}]
+)
 def test_odd_options_are_named(read, options):
     with pytest.raises(ValueError, match="separator must be one character and decimal"):
         read("a,b\n1,2\n3,4\n", **options)
@@ -122,6 +131,40 @@ def test_odd_options_are_named(read, options):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"none\.csv"):
         own_data.read(tmp_path / "none.csv")
+
+
+def test_a_folder_is_no_table(tmp_path):
+    with pytest.raises(ValueError, match=f"{tmp_path}: must be a text file, got a folder"):
+        own_data.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arms", "rewards", "message"),
+    [
+        ([], [], "rewards must be of at least 2 arms, got none"),
+        (5, [1, 2], "arms and rewards must be one list each, got 5 and"),
+        ("ab", [1, 2], "arms and rewards must be one list each, got 'ab' and"),
+        (iter("ab"), [1, 2], "arms and rewards must be one list each"),
+        ([[1], [2]], [1, 2], "arms and rewards must be one list each"),
+        (["a", "b"], [[1, 2], [3, 4]], "arms and rewards must be one list each"),
+        ([1, "1", 2] * 2, range(6), "arms must have distinct names, got '1' more than once"),
+    ],
+)
+def test_what_are_no_pairs_is_named(arms, rewards, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        own_data.from_pairs(arms, rewards)
+
+
+@pytest.mark.parametrize("table", [[[1, 2], [3, 4]], np.eye(2), None, pd.Series([1, 2])])
+def test_what_is_no_table_is_named(table):
+    with pytest.raises(TypeError, match="table must be a DataFrame, got "):
+        own_data.from_table(table)
+
+
+@pytest.mark.parametrize("judged", [[], ["mean"], 5])
+def test_by_what_no_arm_is_judged(judged):
+    with pytest.raises((TypeError, ValueError), match="judged must "):
+        own_data.from_table(SKEW).judge(judged)
 
 
 def test_what_was_assumed_is_said(read):
@@ -268,6 +311,16 @@ def test_problems_of_a_table():
     result = simulate(replay, policies.MIN(), 6, 1, 0, record=("rewards",))
     safe, wild = rewards.scaled()
     assert result.rewards.values.ravel().tolist() == [safe[0], wild[0], *safe[1:5]]
+
+
+def test_the_top_of_a_shuffled_table_is_that_of_the_whole():
+    rewards = own_data.from_table(SKEW)
+    whole, top = rewards.shuffled(3, seed=1), rewards.shuffled(3, seed=1, most=2)
+    for order, part in zip(whole, top, strict=True):
+        for law, kept in zip(order.arms, part.arms, strict=True):
+            assert kept.values.tolist() == law.values[:2].tolist()
+    with pytest.raises(ValueError, match="most must be a whole number >= 1, got 0"):
+        rewards.shuffled(3, seed=1, most=0)
 
 
 # --- public tables --------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from cases import run_python
 
 from marab_lib import policies, problems, simulate
 from marab_lib.simulation import play, run, tasks
-from marab_lib.work.store import Store
+from marab_lib.work.store import SHARED, Store, shared_store
 
 
 def call(**options):
@@ -333,6 +333,38 @@ def test_cluster_gives_the_same_bits_though_a_worker_dies(cluster, small_tasks):
     xr.testing.assert_identical(result, call())
     assert calls[-1] == 3 * 3 * 6 * 200
     assert min(pids.values()) not in after.values()
+
+
+def test_a_shared_store_that_is_a_file_is_named_by_its_variable(tmp_path, monkeypatch):
+    file = tmp_path / "file"
+    file.write_text("kept")
+    monkeypatch.setenv(SHARED, str(file))
+    with pytest.raises(
+        ValueError, match=f"{SHARED} must be a new or existing folder, got '.*file'"
+    ):
+        shared_store()
+    assert file.read_text() == "kept"
+    monkeypatch.setenv(SHARED, "")
+    assert shared_store() is None
+
+
+def test_a_store_that_cannot_be_made_is_named(tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(PermissionError, match=r"store must be a folder .*, got '.*new': .*denied"):
+        Store(tmp_path / "new")
+
+
+def test_cluster_takes_the_same_data_again_and_again(cluster):
+    """What the last call sent is being forgotten while the next sends the same."""
+    from distributed import Client
+
+    with Client(cluster) as client:
+        for _ in range(10):
+            result = call(client=client)
+    xr.testing.assert_identical(result, call())
 
 
 def test_the_readme_shows_a_script(tmp_path):

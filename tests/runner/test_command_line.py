@@ -325,6 +325,27 @@ def test_negative_numbers_are_values_of_a_grid(write_notebook, run, monkeypatch)
     assert seen == [{"name": "-1e2", "level": x} for x in (-math.inf, -0.001, -2.0)]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["reproduce", "--at-once", "-1"], "must be a whole number >= 1, got '-1'"),
+        (["reproduce", "--scale", "-1"], "invalid choice: '-1'"),
+        (["list", "-1"], "'-1' is no notebook"),
+        (["run", "1", "-y", "-1"], "-y must be a YAML mapping of parameters to values, got '-1'"),
+    ],
+)
+def test_a_negative_number_in_a_wrong_place_is_shown_as_given(
+    write_notebook, run, capsys, arguments, message
+):
+    write_notebook("01_show", SHOW)
+    try:
+        status = run(*arguments)
+    except SystemExit as left:
+        status = left.code
+    assert status == 2
+    assert message in capsys.readouterr().err
+
+
 def test_an_option_is_still_one(run, capsys):
     with pytest.raises(SystemExit, match="2"):
         run("run", "1", "-p", "level", "-q")

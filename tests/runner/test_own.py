@@ -47,7 +47,16 @@ def test_the_answer_and_the_page_of_a_table(table, tmp_path, monkeypatch, capsys
         ("a,b\n1,2\n", [], "rewards.csv: each arm must have at least 2 rewards, got 1 of 'a'"),
         (TABLE, ["--aim", "cvar"], "the level of aim must be a number in (0, 1), got ''"),
         (TABLE, ["--aim", "best"], "aim must be 'mean', 'minimum' or 'cvar:'"),
-        (TABLE, ["--horizon", "1"], "horizon must be at least 2, the number of arms, got 1"),
+        (TABLE, ["--horizon", "1"], "horizon must be at least 2, the number of arms, and at most"),
+        (TABLE, ["--horizon", "0"], "and at most 2147483647, got 0"),
+        (TABLE, ["--horizon", "-1"], "and at most 2147483647, got -1"),
+        (TABLE, ["--horizon", "99999999999"], "and at most 2147483647, got 99999999999"),
+        (TABLE, ["--levels", "[0.1, 2]"], "levels must be a number in (0, 1), got 2"),
+        (TABLE, ["-p", "runs", "1"], "runs must be a whole number >= 2, got 1"),
+        (TABLE, ["-p", "orders", "1"], "orders must be a whole number >= 2, got 1"),
+        (TABLE, ["-p", "resamples", "9"], "resamples must be a whole number >= 100, got 9"),
+        (TABLE, ["-p", "seed", "-1"], "seed must be a whole number >= 0, got -1"),
+        (TABLE, ["-p", "data", "x.csv"], "data must be given as the file alone, got 'x.csv' too"),
         (TABLE, ["--horizon", "long"], "must be int, got 'long'"),
         (TABLE, ["--levels", "0.5"], "must be list, got '0.5'"),
         (TABLE, ["--labels", "no"], "line 2, column 'day' must be a number or empty"),
@@ -63,6 +72,26 @@ def test_what_is_wrong_is_said_before_anything_is_run(table, capsys, text, optio
     assert message in shown.err
     assert shown.out == ""
     assert not (table.parent / "out").exists()
+
+
+def test_a_large_column_does_not_spoil_a_small_one(tmp_path, capsys):
+    """Milliseconds since 1970 as costs, beside costs of 0 to 1: the scale has 13 digits."""
+    path = tmp_path / "times.csv"
+    path.write_text("a,time\n0.3,1600000000000\n0.5,1600000000007\n0.7,1600000000003\n")
+    options = ["--costs", "--labels", "no", "--horizon", "8", "--out", str(tmp_path / "out")]
+    assert main(["own", str(path), *options, *SMALL]) == 0, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["", "."])
+def test_a_folder_or_no_name_is_no_file(tmp_path, capsys, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    try:
+        status = main(["own", name, "--out", "out"])
+    except SystemExit as left:
+        status = left.code
+    assert status == 2
+    assert re.search("must be the name of a file|must be a text file", capsys.readouterr().err)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path, capsys):
