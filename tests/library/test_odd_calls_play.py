@@ -84,8 +84,8 @@ PARAMETERS = [(p, f.name) for p in EVERY_POLICY for f in dataclasses.fields(p)]
 
 
 def test_all_policies_are_tried():
-    assert len(EVERY_POLICY) == 22
-    assert len(PARAMETERS) == 159
+    assert len(EVERY_POLICY) == 23
+    assert len(PARAMETERS) == 166
 
 
 @pytest.mark.parametrize("policy", EVERY_POLICY, ids=lambda p: p.__name__)
@@ -130,7 +130,7 @@ def test_what_is_no_number_is_refused():
                     continue
                 wrong.append((policy.__name__, f.name, value))
     assert not wrong
-    assert n == 44 * 16
+    assert n == 46 * 16
 
 
 @pytest.mark.parametrize("policy", EVERY_POLICY, ids=lambda p: p.__name__)
@@ -225,7 +225,7 @@ def valid() -> dict:
         policies.index: {"function": leader},
         by_chunks: {
             **run, "policies": policies.MIN(), "reduce": keep, "size": 1, "record": ("arms",),
-            "threads": 1},
+            "threads": 1, "checkpoints": [5]},
         simulate: {
             **run, "policies": policies.MIN(), "threads": 1, "record": ("arms",),
             "checkpoints": [5], "progress": None, "client": None, "store": None},
@@ -257,7 +257,7 @@ def test_all_functions_are_tried():
     public = {getattr(module, name) for module in (regret, comparison) for name in module.__all__}
     assert public <= set(VALID)
     assert len(VALID) == 23
-    assert sum(map(len, VALID.values())) == 86
+    assert sum(map(len, VALID.values())) == 87
     assert len(ODD) == 63
 
 

@@ -384,7 +384,9 @@ def test_memory_is_that_of_threads_that_have_work(a_gigabyte, threads):
 
 def test_memory_counts_no_heaps_that_are_not_kept(a_gigabyte, monkeypatch):
     assert arguments._working_memory(policies.MIN(), 10**6, 20) == 0
-    assert arguments._working_memory(policies.MaRaB(0.2), 10**6, 20) == 8 * 20 * 1_200_000
+    marab = policies.MaRaB(0.2)
+    heaps = 20 * 1_200_000 + marab.memory_size(20, 10**6)
+    assert arguments._working_memory(marab, 10**6, 20) == 8 * heaps
     # Values and sums of the ranks, but no heaps, which its alpha alone would ask for.
     wide = policies.CVaRUCB(0.2)
     assert arguments._working_memory(wide, 1000, 20) == 8 * (wide.memory_size(20, 1000) + 20_000)

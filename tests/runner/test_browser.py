@@ -196,7 +196,7 @@ def test_the_report_can_be_searched(context, report):
     page.locator("button.search-button-field, button.search-button__button").first.click()
     page.keyboard.type("battery")
     page.keyboard.press("Enter")
-    page.locator("#search-results a", has_text="Energy management").wait_for()
+    page.locator("#search-results a", has_text="the claims hold on our battery").wait_for()
     assert page.locator("#search-results a", has_text="Lemma 4.2").count() == 0
     page.close()
 
