@@ -10,6 +10,7 @@ A row of an array is an arm; in a DataFrame, a column is.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -85,7 +86,7 @@ class ReadOnly:
 
 
 @dataclass(frozen=True, eq=False)
-class RewardLaw(ReadOnly):
+class RewardLaw(ReadOnly, ABC):
     """What all reward laws share. Instances are frozen, and their arrays are read-only."""
 
     _kind = -1
@@ -155,44 +156,44 @@ class RewardLaw(ReadOnly):
     # What a law has to say itself, for arguments that are checked: an array of the law's shape.
 
     @property
-    def _low(self) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def _low(self) -> np.ndarray: ...
 
     @property
-    def _high(self) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def _high(self) -> np.ndarray: ...
 
     @property
-    def _mean(self) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def _mean(self) -> np.ndarray: ...
 
     @property
-    def _var(self) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def _var(self) -> np.ndarray: ...
 
     @property
-    def _mass_constant(self) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def _mass_constant(self) -> np.ndarray: ...
 
-    def _cdf(self, x: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def _cdf(self, x: np.ndarray) -> np.ndarray: ...
 
-    def _quantile(self, q: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def _quantile(self, q: np.ndarray) -> np.ndarray: ...
 
-    def _cvar(self, level: Fraction) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def _cvar(self, level: Fraction) -> np.ndarray: ...
 
+    @abstractmethod
     def _log_laplace(self, theta: float) -> np.ndarray:
         """log E exp(-theta X)."""
-        raise NotImplementedError
 
-    def _rank_dependent(self, gamma: float, exponent: float) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def _rank_dependent(self, gamma: float, exponent: float) -> np.ndarray: ...
 
+    @abstractmethod
     def _encode_parameters(self) -> np.ndarray:
         """One row of numbers an arm, as the compiled sampler reads them."""
-        raise NotImplementedError
 
     # What follows from that.
 
@@ -422,8 +423,8 @@ def _shares(p: np.ndarray) -> list[float]:
 class _Continuous(RewardLaw):
     """A law with a density."""
 
-    def _pdf(self, x: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def _pdf(self, x: np.ndarray) -> np.ndarray: ...
 
     def pdf(self, x: ArrayLike) -> Any:
         """Density at x."""
@@ -795,12 +796,12 @@ class _Finite(RewardLaw):
     """A law on finitely many values, M an arm, which increase or stay along the last axis."""
 
     @property
-    def _values(self) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def _values(self) -> np.ndarray: ...
 
     @property
-    def _p(self) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def _p(self) -> np.ndarray: ...
 
     @property
     def atoms(self) -> np.ndarray:

@@ -74,10 +74,8 @@ def draw(kind, params, start, size, key0, key1, arm, run, first, words, out):
             for after in range(start + size, start + 2 * size - 1):
                 place += v >= params[after]
             out[j] = params[start + place]
-    elif kind == REPLAY:
-        for j in range(
-            out.size
-        ):  # beyond the last, which `simulate` finds from the pulls, it stays
+    elif kind == REPLAY:  # beyond its end the last one again: `simulate` finds that by the pulls
+        for j in range(out.size):
             out[j] = params[start + min(first + j, size - 1)]
     else:
         for j in range(out.size):

@@ -11,6 +11,7 @@ those by the first set were known; notebook 10 says what was changed and why.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -59,12 +60,12 @@ class Verdict(StrEnum):
     UNKNOWN = "cannot be checked"
 
 
-class Rule:
+class Rule(ABC):
     """Where an estimate has to lie for a statement to hold."""
 
+    @abstractmethod
     def side(self, estimate: Estimate) -> int:
         """1 if the whole interval agrees with the statement, -1 if none of it does, else 0."""
-        raise NotImplementedError
 
     @property
     def limits(self) -> tuple[float, ...]:
