@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import yaml
 
+from ..simulation.warm import compile_all
 from ..work.files import new_or_folder
 from ..work.store import SHARED
 from . import find, own, run, save, sweep
@@ -349,6 +350,7 @@ def _failures(jobs: list[_Job], at_once: int = 1) -> int:
                 print(label(job), end="  ", flush=True)
             yield job, _attempt(job, {"desc": label(job), "leave": False} if terminal else False)
 
+    compile_all()  # once, and said here: in a notebook it would be an output
     start = time.perf_counter()
     for job, ended in one_by_one() if at_once == 1 else _together(jobs, at_once):
         line = f"{job.cells:3} cells {ended.seconds:7.1f} s  {ended.how}"

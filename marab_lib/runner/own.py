@@ -12,6 +12,7 @@ import nbformat
 
 from .. import _validate, own_data, risk
 from ..decision import aim
+from ..simulation.warm import compile_all
 from . import find, run
 
 NAME = "own_data"  # in the name of the notebook
@@ -67,6 +68,7 @@ def answer(
             f"horizon must be at least {arms}, the number of arms, and at most {2**31 - 1}, "
             f"got {_validate.shown(checked['horizon'])}"
         )
+    compile_all()  # said here: in the notebook it would be an output
     done = run.run(notebook, {**checked, "labels": labels}, out, bar)
     content = find.read(done)
     del content.metadata["papermill"]  # by which the report warns of another run than the paper's

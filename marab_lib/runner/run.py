@@ -20,7 +20,6 @@ from nbclient.exceptions import DeadKernelError
 from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError, strip_color
 
-from ..simulation.warm import compile_all
 from ..work.files import below, replace_when_done
 from .find import Notebook, is_run
 
@@ -108,7 +107,6 @@ def execute(
     notebook: Notebook, values: Mapping[str, object], done: Path, failed: Path, bar
 ) -> None:
     """Run a notebook; it becomes the file `done`, or `failed` if a cell of it failed."""
-    compile_all()  # here, and said here: not in the notebook, where it would be an output
     with replace_when_done(done) as part, clean_environment():
         try:
             papermill.execute_notebook(
