@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import _validate, comparison, criteria, regret, risk
-from ._rounding import order
+from ._rounding import first_least, order
 from .arms import UsedUp
 from .criteria import Criterion
 from .own_data import Rewards
@@ -69,17 +69,12 @@ def best_arms(judged: pandas.DataFrame) -> pandas.DataFrame:
 
     rows = {}
     for criterion, part in judged.groupby("criterion", sort=False):
-        at = part.loc[part["value"].index[_first_largest(part["value"])]]
+        at = part.loc[part.index[first_least(-part["value"])]]
         others = part[part["arm"] != at["arm"]]
-        rival = others.iloc[_first_largest(others["best"])]
+        rival = others.iloc[int(first_least(-others["best"]))]
         kept = at[["arm", "value", "low", "high", "best"]].to_dict()
         rows[criterion] = kept | {"next": rival["arm"], "share": rival["best"]}
     return pd.DataFrame(rows).T.infer_objects()
-
-
-def _first_largest(values: pandas.Series) -> int:
-    x = values.to_numpy()
-    return int((order(x, x.max()) == 0).argmax())
 
 
 @dataclass(frozen=True)

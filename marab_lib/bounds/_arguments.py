@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -38,6 +40,16 @@ def checked_problem(value: Problem) -> Problem:
     if not isinstance(value, Problem):
         raise TypeError(f"problem must be a Problem of several arms, got {_validate.shown(value)}")
     return value
+
+
+def best_by_cvar(problem: Problem, alpha: float | str | Fraction) -> tuple[int, np.ndarray, float]:
+    """The one arm of best CVaR, the CVaRs of all, and its lead over the second."""
+    cvars = checked_problem(problem).cvars(alpha)
+    best = int(np.argmax(cvars))
+    lead = float(cvars[best] - np.delete(cvars, best).max())
+    if lead <= ZERO:
+        raise ValueError(f"problem must have a single arm of best CVaR, got CVaRs {cvars.tolist()}")
+    return best, cvars, lead
 
 
 def checked_law(value: RewardLaw) -> RewardLaw:

@@ -17,7 +17,7 @@ from .. import _validate, risk
 from .._validate import float_or_array
 from ..arms import RewardLaw
 from ..problems import Problem
-from ._arguments import ZERO, checked_law, checked_problem, steps
+from ._arguments import ZERO, best_by_cvar, checked_law, steps
 
 _GRID = 16  # levels between the two best CVaRs that are tried, and shares of a rival's rewards
 _NODES = 12  # points of a panel of the quantile function
@@ -153,11 +153,7 @@ def _race(problem: Problem, alpha: float | str | Fraction, of: str, m: int) -> t
     """Costs of a pull, the best arm, gaps below its CVaR, and for each gap what the other arms cost
     by pulls number m + 1 and more while the best one's estimate is above that.
     """
-    cvars = checked_problem(problem).cvars(alpha)
-    best = int(np.argmax(cvars))
-    lead = float(cvars[best] - np.delete(cvars, best).max())
-    if lead <= ZERO:
-        raise ValueError(f"problem must have a single arm of best CVaR, got CVaRs {cvars.tolist()}")
+    best, cvars, lead = best_by_cvar(problem, alpha)
     _validate.choice("of", of, ("cvar", "mean"))
     costs = cvars[best] - cvars if of == "cvar" else problem.mean_gaps
     if costs[best] > ZERO:
@@ -166,9 +162,13 @@ def _race(problem: Problem, alpha: float | str | Fraction, of: str, m: int) -> t
             f"{problem.means.tolist()} and CVaRs {cvars.tolist()}: the regret is then linear"
         )
     share, gaps = float(risk.exact_level(alpha)), lead * np.arange(1, _GRID + 1) / (_GRID + 1)
-    rivals = [(cost, _points(law, 1.0)) for cost, law in zip(costs, problem.arms, strict=True)]
+    rivals = [
+        (cost, _points(law, 1.0))
+        for cost, law in zip(costs, problem.arms, strict=True)
+        if cost > ZERO
+    ]
     pulls = [
-        sum(c * _pulls_above(p, share, float(cvars[best]) - gap, m) for c, p in rivals if c > ZERO)
+        sum(c * _pulls_above(p, share, float(cvars[best]) - gap, m) for c, p in rivals)
         for gap in gaps
     ]
     return costs, problem.arms[best], gaps, np.array(pulls)

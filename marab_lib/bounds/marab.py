@@ -11,21 +11,17 @@ from numpy.typing import ArrayLike
 from .. import _validate, risk
 from .._validate import float_or_array
 from ..problems import Problem
-from ._arguments import ZERO, checked_problem, steps
+from ._arguments import best_by_cvar, steps
 
 
 def _stuck(
     problem: Problem, alpha: float | str | Fraction, rewards: int | None
 ) -> tuple[float, float, int]:
     """The probability of `marab_stuck_probability`, the gap to the second best CVaR, and m."""
-    cvars = checked_problem(problem).cvars(alpha)
+    best, cvars, gap = best_by_cvar(problem, alpha)
     most = math.floor(1 / risk.exact_level(alpha))
     m = most if rewards is None else _validate.whole("rewards", rewards, 1, most)
-    best = int(np.argmax(cvars))
-    others = np.arange(problem.n_arms) != best
-    gap = float(cvars[best] - cvars[others].max())
-    if gap <= ZERO:
-        raise ValueError(f"problem must have a single arm of best CVaR, got CVaRs {cvars.tolist()}")
+    others = np.arange(cvars.size) != best
     level = problem.essential_infima[others].max()
     below = float(problem.cdfs(np.nextafter(level, -np.inf))[best])
     m = min(m, 10**300)  # fewer rewards give a smaller bound; no float holds more

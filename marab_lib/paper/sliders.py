@@ -157,20 +157,26 @@ def _live(explorer: Explorer) -> dict[str, object]:
         return {}
 
 
+def _ucb_and_marab(
+    constants: Sequence[float], alphas: Sequence[float], **options: Any
+) -> list[policies.Policy]:
+    """UCB and MaRaB with all these parameters."""
+    return [
+        *(policies.UCB(C, label=f"UCB(C={C:g})", **options) for C in constants),
+        *(
+            policies.MaRaB(alpha, C, label=f"MaRaB(α={alpha:g}, C={C:g})", **options)
+            for alpha in alphas
+            for C in constants
+        ),
+    ]
+
+
 def _of_figure_1(
     constants: Sequence[float], alphas: Sequence[float], first_pulls: str
 ) -> list[policies.Policy]:
     """MIN, UCB and MaRaB with all these parameters."""
     order: Any = {"first_pulls": first_pulls}
-    return [
-        policies.MIN(label="MIN", **order),
-        *(policies.UCB(C, label=f"UCB(C={C:g})", **order) for C in constants),
-        *(
-            policies.MaRaB(alpha, C, label=f"MaRaB(α={alpha:g}, C={C:g})", **order)
-            for alpha in alphas
-            for C in constants
-        ),
-    ]
+    return [policies.MIN(label="MIN", **order), *_ucb_and_marab(constants, alphas, **order)]
 
 
 def _of_figure_3(
@@ -178,12 +184,7 @@ def _of_figure_3(
 ) -> list[policies.Policy]:
     """UCB, MaRaB, MV-LCB and ExpExp with all these parameters."""
     return [
-        *(policies.UCB(C, label=f"UCB(C={C:g})") for C in constants),
-        *(
-            policies.MaRaB(alpha, C, label=f"MaRaB(α={alpha:g}, C={C:g})")
-            for alpha in alphas
-            for C in constants
-        ),
+        *_ucb_and_marab(constants, alphas),
         *(policies.MVLCB(rho, bonus=mv_lcb, label=f"MV-LCB(ρ={rho:g})") for rho in rhos),
         *(policies.ExpExp(rho, label=f"ExpExp(ρ={rho:g})") for rho in rhos),
     ]
