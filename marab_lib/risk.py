@@ -170,7 +170,7 @@ def split_cvar(ordered: np.ndarray, level: Fraction) -> np.ndarray:
     size = level * ordered.shape[-1]
     whole = math.floor(size)
     low = ordered[..., 0]
-    excess = ordered - low[..., None]
+    excess = ordered[..., : whole + 1] - low[..., None]
     total = excess[..., :whole].sum(axis=-1)
     if size > whole:
         total = total + float(size - whole) * excess[..., whole]

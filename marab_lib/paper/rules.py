@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -265,13 +266,32 @@ class Resamples:
             raise ValueError(f"problems must be at least 2 for an interval, got {n}")
         self.drawn = draws(n, resamples, seed)
 
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """How often each resample has each repetition, shape (1 + resamples, n)."""
+        n = self.drawn.shape[1]
+        return np.stack([np.bincount(d, minlength=n) for d in self.drawn])
+
     def mean(self, values: np.ndarray) -> np.ndarray:
         """Mean over the repetitions of each resample, for values of shape (..., n)."""
-        return np.stack([values[..., d].mean(axis=-1) for d in self.drawn], axis=-1)
+        # Not a matrix product, whose last bits differ between processors.
+        counts = self.counts.astype(float)
+        return np.einsum("...n,rn->...r", values, counts) / self.drawn.shape[1]
 
     def each(self, values: np.ndarray, statistic: Callable) -> np.ndarray:
         """Another statistic of the values of each resample."""
         return np.array([statistic(values[..., d]) for d in self.drawn])
+
+    def each_sorted(self, values: np.ndarray, statistic: Callable) -> np.ndarray:
+        """As `each`, of values that each resample has in increasing order."""
+        n, places = values.shape[-1], values.argsort(axis=-1)
+        rows = np.take_along_axis(values, places, axis=-1).reshape(-1, n)
+        found = []
+        for counts in self.counts:
+            often = counts[places.reshape(-1, n)]
+            again = [np.repeat(*pair) for pair in zip(rows, often, strict=True)]
+            found.append(statistic(np.reshape(again, values.shape)))
+        return np.array(found)
 
     def finding(self, key: str, text: str, values: np.ndarray, rule: Rule, **more) -> Finding:
         """See `Finding.resampled`."""

@@ -145,8 +145,7 @@ def reward_summary(groups: dict[str, list[Policy]], tau: int) -> Callable:
 
         rewards, arms = result.rewards.values, result.arms.values
         horizon, k = rewards.shape[-1], result.sizes["arm"]
-        ascending = np.argsort(rewards, axis=-1, kind="stable")
-        ordered = np.take_along_axis(rewards, ascending, axis=-1)
+        ordered = np.sort(rewards, axis=-1)
         # v_alpha of a run: the reward of rank ceil(alpha T).
         ranks = [_rank(level, horizon) - 1 for level in LEVELS]
         names = result.policy.values.tolist()
@@ -155,13 +154,16 @@ def reward_summary(groups: dict[str, list[Policy]], tau: int) -> Callable:
             distance_between_settings(curves[[names.index(p.name) for p in listed]])
             for listed in groups.values()
         ])  # fmt: skip
-        worst = ascending[..., : max(1, int(WORST * horizon))]
+        last = ordered[..., max(1, int(WORST * horizon)) - 1]
+        worst = rewards <= last[..., None]  # with all that are equal to the last of them
         best = np.array([p.best_arm for p in problems])[None, :, None, None]
-        from_best = np.take_along_axis(arms, worst, axis=-1) == best
-        phases = [worst < k, (worst >= k) & (worst < tau), worst >= tau]
-        origin = np.stack(
-            [[(phase & at).mean(axis=(2, 3)) for at in (from_best, ~from_best)] for phase in phases]
+        from_best = worst & (arms == best)
+        parts = [slice(0, k), slice(k, tau), slice(tau, None)]
+        by_best, by_all = (
+            np.stack([flags[..., part].sum(axis=(2, 3)) for part in parts])
+            for flags in (from_best, worst)
         )
+        origin = np.stack([by_best, by_all - by_best], axis=1) / by_all.sum(axis=0)
         return xarray.Dataset(
             {
                 "quantile": (("policy", "problem", "level"), ordered[..., ranks].mean(axis=2)),

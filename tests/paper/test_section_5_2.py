@@ -99,6 +99,15 @@ def test_intervals_cover_the_truth():
     assert abs(covered / 400 - 0.94) < 4.5 * np.sqrt(0.94 * 0.06 / 400)
 
 
+def test_resamples_by_counts_are_those_by_places():
+    draws = Resamples(30, 0.95, 20, 1)
+    values = np.random.default_rng(6).normal(size=(2, 3, 30)).round(1)  # with equal ones
+    means = [values[..., d].mean(axis=-1) for d in draws.drawn]
+    np.testing.assert_allclose(draws.mean(values), np.stack(means, axis=-1), rtol=1e-12)
+    ordered = draws.each_sorted(values, lambda x: x)
+    assert (ordered == draws.each(values, lambda x: np.sort(x, axis=-1))).all()
+
+
 def test_settings_of_marab_and_mv_lcb(listed, result):
     extra = section_5_2_1.extra_policies([1e-6, 1e3], [0.01, 0.2, 0.5], [1.0, 2.0])
     settings = section_5_2_1.final_regrets(listed, extra, [300], 2, seed=3)
