@@ -240,21 +240,13 @@ def draw(found: dict[tuple[str, int], dict], path: Path) -> None:
 def threads(repeats: int) -> None:
     """What one thread does alone, what it hands out, and what that says of 16 threads."""
     listed = problems.artificial(200, seed=0)
-    measured = {}
-    for count in (1, 2):
-
-        def work(count=count) -> None:
-            simulate(listed, policies.MaRaB(), HORIZON, 40, 0, threads=count)
-
-        work()
-        wall, all_threads, alone = [], [], []
-        for _ in range(repeats):
-            start = time.perf_counter(), time.process_time(), time.thread_time()
-            work()
-            wall.append(time.perf_counter() - start[0])
-            all_threads.append(time.process_time() - start[1])
-            alone.append(time.thread_time() - start[2])
-        measured[count] = min(wall), min(all_threads), min(alone)
+    taken: dict[int, list[tuple[float, ...]]] = {1: [], 2: []}
+    for count in (*taken, *taken, *taken) * repeats:  # in turn: the machine is not always as fast
+        before = time.perf_counter(), time.process_time(), time.thread_time()
+        simulate(listed, policies.MaRaB(), HORIZON, 40, 0, threads=count)
+        after = time.perf_counter(), time.process_time(), time.thread_time()
+        taken[count].append(tuple(b - a for a, b in zip(before, after, strict=True)))
+    measured = {count: np.min(times, axis=0) for count, times in taken.items()}
     total, serial = measured[2][1:]  # with two threads, the calling one hands out and gathers
     shared = total - serial
     more = total / measured[1][1]

@@ -113,7 +113,7 @@ class Evidence:
         Default: as printed.
     n_problems : int
         Problems of section 5.2, >= 20; of its second part at most 200. Default 4,000. Section 5.1
-        has half as many runs, at least 200.
+        has a quarter as many runs, at least 200.
     runs : int
         Runs of each problem of section 5.2.2, >= 10, and the measure of those of all other
         sections; 5.2.1 has a third, since there more problems tell more than more runs of each.

@@ -87,7 +87,7 @@ def _final(result: xarray.Dataset, policy: str | Sequence[str]) -> np.ndarray:
 def _printed_setting(e: Evidence) -> tuple[dict[str, list[policies.Policy]], int]:
     options = {"first_pulls": "descending", **e.interpretation.options_of("")}
     chosen = printed_policies(alphas=(0.001, 0.01, 0.1, 0.3), **options)
-    return chosen, max(200, e.n_problems // 2)
+    return chosen, max(200, e.n_problems // 4)
 
 
 def printed_runs(e: Evidence) -> xarray.Dataset:

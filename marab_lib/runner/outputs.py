@@ -71,6 +71,8 @@ class Outputs:
             with replace_when_done(self._path("figures", name, suffix)) as part:
                 # No date in the PDF: the same run gives the same bytes.
                 figure.savefig(part, metadata={"CreationDate": None} if suffix == ".pdf" else None)
+            # Laid out once: to do it again for each picture takes as long as to draw it.
+            figure.set_layout_engine("none")
 
     def table(self, table: pandas.DataFrame, name: str) -> None:
         """Write a table as CSV to ``numbers/``."""
