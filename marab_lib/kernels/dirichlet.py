@@ -30,7 +30,7 @@ from .ranks import make_room, place
 
 FEW_VALUES = 128  # an arm with more different values keeps every reward
 BUFFER = 128
-DIRECT = 24  # so few entries are drawn one by one at once
+DIRECT = 24  # so few entries are drawn one by one at once, and more if all differ
 LEAF = 64  # a block of so few entries is split into single ones
 LOG_PARTS = 3  # the first split of all entries is in 8
 
@@ -247,7 +247,7 @@ def draw_bounds(m, arm, values, sums, n_lowest, top, state):
     """Bounds, LOW and HIGH, of a new draw of the mean of the lowest of all rewards and `top`."""
     n = int(m[arm + MAIN] + m[arm + WAITING])
     inside = min(n_lowest, n)
-    if inside <= DIRECT and m[arm + VALUES] == n:  # all differ; they and the upper end itself
+    if m[arm + VALUES] == n:  # few, and all differ: one by one, and the upper end itself
         weight = next_exponential(state) if n_lowest > n else 0.0
         lost = 0.0
         for j in range(values, values + inside):
