@@ -375,29 +375,6 @@ class RAUCB(Twin):
         return d - math.log(p)
 
 
-class MVTS(Twin):
-    """The updates of its authors, one reward after the other."""
-
-    def before(self, t):
-        if t <= len(self.arms):  # draws begin once an arm was pulled
-            self.choice = [self.draw(x) for x in self.rewards]
-
-    def index(self, t):
-        return [self.draw(x) for x in self.rewards]
-
-    def draw(self, x):
-        if not x:
-            return math.inf
-        centre, n, shape, rate = 0.0, 0, 0.5, 0.5
-        for v in x:
-            shape, rate = shape + 0.5, rate + n / (n + 1) * (v - centre) ** 2 / 2
-            centre = n / (n + 1) * centre + v / (n + 1)
-            n += 1
-        precision = self.rng.gamma(shape) / rate
-        drawn = centre + special.ndtri(self.rng.uniform()) / math.sqrt(n)
-        return self.rho * drawn - 1 / precision
-
-
 class ExploreThenCommit(Twin):
     def index(self, t):
         k = len(self.arms)
@@ -439,6 +416,16 @@ def posterior_cvar(rewards, alpha: float, values, rng: np.random.Generator) -> f
     """One index of M-CVTS from its definition."""
     counts = [1 + sum(x == v for x in rewards) for v in values]
     return weighted_cvar(values, rng.dirichlet(counts), alpha)
+
+
+def gaussian_mv(rewards, rho: float, rng: np.random.Generator) -> float:
+    """One index of MVTS, by the updates of its authors, one reward after the other."""
+    centre, n, shape, rate = 0.0, 0, 0.5, 0.5
+    for v in rewards:
+        shape, rate = shape + 0.5, rate + n / (n + 1) * (v - centre) ** 2 / 2
+        centre = n / (n + 1) * centre + v / (n + 1)
+        n += 1
+    return rho * rng.normal(centre, 1 / math.sqrt(n)) - rate / rng.gamma(shape)
 
 
 def bernoulli_mv(rewards, rho: float, rng: np.random.Generator) -> float:

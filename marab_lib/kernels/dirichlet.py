@@ -29,8 +29,8 @@ from .random import next_exponential, next_gamma_whole
 from .ranks import make_room, place
 
 FEW_VALUES = 128  # an arm with more different values keeps every reward
-BUFFER = 256
-DIRECT = 24  # so few entries are drawn one by one at once
+BUFFER = 128
+DIRECT = 24  # so few entries are drawn one by one at once, and more if all differ
 LEAF = 64  # a block of so few entries is split into single ones
 LOG_PARTS = 3  # the first split of all entries is in 8
 
@@ -79,9 +79,10 @@ def rewards_in(m, arm, first, end):
 @jit()
 def _sum_losses(m, arm, values, sums, first, end, top):
     """Renew the sums of losses from an entry on."""
-    total = m[sums + first]
+    total, counted = m[sums + first], m[arm + VALUES] > 0
     for j in range(first, end):
-        total += rewards_in(m, arm, j, j + 1) * (top - m[values + j])
+        loss = top - m[values + j]
+        total += rewards_in(m, arm, j, j + 1) * loss if counted else loss
         m[sums + j + 1] = total
 
 
@@ -103,18 +104,15 @@ def _merge(m, arm, values):
     scratch = arm + _SCRATCH  # and the blocks behind it, of which there are none now
     for j in range(waiting):
         m[scratch + j] = m[values + n + j]
-    to = n + waiting
     for j in range(waiting - 1, -1, -1):
         x = m[scratch + j]
-        while n > 0 and m[values + n - 1] > x:
-            to -= 1
-            n -= 1
-            m[values + to] = m[values + n]
-        to -= 1
-        m[values + to] = x
+        at = place(m, values, values + n, x)
+        make_room(m, values + n, at, j + 1)
+        m[at + j] = x
+        n = at - values
     m[arm + MAIN] += waiting
     m[arm + WAITING] = 0
-    return to
+    return n
 
 
 @jit()
@@ -243,9 +241,27 @@ def draw_counted_mean(m, counts, values, n_lowest, state):
     return gained / weight
 
 
-@jit()
+# Written into the loop over the arms: most have few rewards, and a call would cost more than these.
+@jit(inline="always")
 def draw_bounds(m, arm, values, sums, n_lowest, top, state):
     """Bounds, LOW and HIGH, of a new draw of the mean of the lowest of all rewards and `top`."""
+    n = int(m[arm + MAIN] + m[arm + WAITING])
+    inside = min(n_lowest, n)
+    if m[arm + VALUES] == n:  # few, and all differ: one by one, and the upper end itself
+        weight = next_exponential(state) if n_lowest > n else 0.0
+        lost = 0.0
+        for j in range(values, values + inside):
+            e = next_exponential(state)
+            weight += e
+            lost += e * (top - m[j])
+        m[arm + LOW] = m[arm + HIGH] = top - lost / weight
+    else:
+        _draw_blocks(m, arm, values, sums, n_lowest, top, state)
+
+
+@jit()
+def _draw_blocks(m, arm, values, sums, n_lowest, top, state):
+    """`draw_bounds` of any number of rewards, by blocks where they are many."""
     n = int(m[arm + MAIN] + m[arm + WAITING])
     inside = min(n_lowest, n)
     if m[arm + VALUES] > 0:  # as many entries as hold the lowest rewards

@@ -1,10 +1,11 @@
-"""What several index functions share: Bernoulli divergence bounds, and what stays as it was."""
+"""What several index functions share: Bernoulli bounds and draws, and what stays as it was."""
 
 from __future__ import annotations
 
 import math
 
 from .jit import jit
+from .random import next_gamma_from, next_uniform
 
 
 @jit()
@@ -47,6 +48,29 @@ def bernoulli_upper_bound(p, bound, entropy):
         if abs(step) < 1e-6 * min(q - p, 1.0 - q):
             break
     return min(q, ceiling)
+
+
+@jit()
+def draw_chances(arms, state, memory):
+    """Write as index of each arm a draw of its chance of success, from a uniform Beta prior.
+
+    A reward in (0, 1) counts as one toss of a coin with that probability. `memory` holds, of each
+    arm, what gamma numbers of the shapes 1 + successes and 1 + failures ask for: shape - 1/3, and
+    the root that goes with it.
+    """
+    shifted, last = memory.reshape(arms.size, 2, 2), state[0].last_arm
+    if last < 0:
+        shifted[:, :, 0] = 2.0 / 3.0
+        shifted[:, :, 1] = 1.0 / math.sqrt(6.0)
+    else:
+        success = state[0].last_reward > next_uniform(state)
+        shape = shifted[last, 0 if success else 1]
+        shape[0] += 1.0
+        shape[1] = 1.0 / math.sqrt(9.0 * shape[0])
+    for i in range(arms.size):
+        x = next_gamma_from(state, shifted[i, 0, 0], shifted[i, 0, 1])
+        y = next_gamma_from(state, shifted[i, 1, 0], shifted[i, 1, 1])
+        arms[i].index = x / (x + y)
 
 
 @jit()

@@ -311,7 +311,7 @@ def _common_binomial(state, n, p):
             return k
 
 
-@jit()
+@jit(inline="always")  # for the many calls whose n p is small
 def next_binomial_from(state, n, p, none):
     """`next_binomial` for a caller that keeps max(p, 1 - p)**n, the chance of no rarer outcome."""
     rare = min(p, 1.0 - p)

@@ -29,12 +29,12 @@ def place(values, first, end, x):
 
 
 @jit()
-def make_room(array, n, place):
-    """Move array[place:n] one up. Unsigned counters let the compiler make one memmove of it."""
-    j, end = np.uint64(n), np.uint64(place)
+def make_room(array, n, place, by=1):
+    """Move array[place:n] up. Unsigned counters let the compiler make one memmove of it."""
+    j, end, by = np.uint64(n), np.uint64(place), np.uint64(by)
     while j > end:
-        array[j] = array[j - np.uint64(1)]
         j -= np.uint64(1)
+        array[j + by] = array[j]
 
 
 @jit()

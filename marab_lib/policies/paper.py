@@ -11,11 +11,12 @@ from ..kernels.indices import (
     bernoulli_entropy,
     bernoulli_upper_bound,
     changed,
+    draw_chances,
     keep_to_choice,
     kl_ucb_bound,
 )
 from ..kernels.jit import jit
-from ..kernels.random import next_gamma_from, next_uniform
+from ..kernels.random import next_uniform
 from .base import Policy, choice, first_pulls, level, number
 
 _CONSTANTS = ("outside", "inside")
@@ -152,21 +153,7 @@ class EpsilonGreedy(Policy):
 
 @jit()
 def _thompson(t, arms, state, params, memory, history):
-    # Of each arm the counts of successes and failures, as the gamma numbers of shape 1 + count
-    # ask for them: shape - 1/3, and the root that goes with it.
-    shifted, last = memory.reshape(arms.size, 2, 2), state[0].last_arm
-    if last < 0:
-        shifted[:, :, 0] = 2.0 / 3.0
-        shifted[:, :, 1] = 1.0 / math.sqrt(6.0)
-    else:  # a reward in (0, 1) counts as one toss of a coin with that probability
-        success = state[0].last_reward > next_uniform(state)
-        shape = shifted[last, 0 if success else 1]
-        shape[0] += 1.0
-        shape[1] = 1.0 / math.sqrt(9.0 * shape[0])
-    for i in range(arms.size):
-        x = next_gamma_from(state, shifted[i, 0, 0], shifted[i, 0, 1])
-        y = next_gamma_from(state, shifted[i, 1, 0], shifted[i, 1, 1])
-        arms[i].index = x / (x + y)
+    draw_chances(arms, state, memory)
 
 
 @dataclass(frozen=True)

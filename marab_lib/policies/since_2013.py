@@ -25,9 +25,15 @@ from ..kernels.dirichlet import (
     settle,
     take_reward,
 )
-from ..kernels.indices import changed, just_pulled, keep_to_choice, kl_ucb_bound
+from ..kernels.indices import (
+    changed,
+    draw_chances,
+    just_pulled,
+    keep_to_choice,
+    kl_ucb_bound,
+)
 from ..kernels.jit import jit
-from ..kernels.random import next_binomial_from, next_gamma, next_gamma_whole, next_normal
+from ..kernels.random import next_binomial_from, next_fast_normal, next_gamma_from
 from ..kernels.ranks import (
     RANKED,
     RUNS,
@@ -393,33 +399,57 @@ def _log_lower_bound(log_p, bound):
     return math.log(d - log_p)
 
 
+# Numbers of memory an arm of RA-UCB: the sum of 1 - Y, as its largest term's logarithm and the sum
+# over that term; the logarithm of the mean of 1 - Y; bound and slope at its index.
+_ARM_OF_RA_UCB = 5
+_LARGEST, _TOTAL, _LOG_MEAN, _SOLVED_BOUND, _SLOPE = range(_ARM_OF_RA_UCB)
+
+
+@jit()
+def _take_loss(kept, n, place, aversion):
+    """Take the reward that lies at `place` of its interval, 0 to 1, into the mean of 1 - Y."""
+    if place < 1.0:
+        share = math.expm1(-aversion * (1.0 - place)) / math.expm1(-aversion)
+        log = math.log(share) - aversion * place
+        if kept[_TOTAL] == 0.0:
+            kept[_LARGEST], kept[_TOTAL] = log, 1.0
+        elif log > kept[_LARGEST]:
+            kept[_TOTAL] = 1.0 + kept[_TOTAL] * math.exp(kept[_LARGEST] - log)
+            kept[_LARGEST] = log
+        else:
+            kept[_TOTAL] += math.exp(log - kept[_LARGEST])
+    if kept[_TOTAL] > 0.0:
+        kept[_LOG_MEAN] = min(0.0, kept[_LARGEST] + math.log(kept[_TOTAL] / n))
+
+
+@jit()
+def _solve(a, kept, bound):
+    kept[_SOLVED_BOUND] = bound
+    if kept[_TOTAL] == 0.0:  # all rewards at the upper end, or none yet
+        a.index, kept[_SLOPE] = 1e300 if a.n > 0 else math.inf, 0.0
+        return
+    log_p = kept[_LOG_MEAN]
+    a.index = _log_lower_bound(log_p, bound / a.n)
+    rest, d = -math.expm1(-math.exp(a.index)), max(0.0, math.exp(a.index) + log_p)
+    kept[_SLOPE] = rest / (-math.expm1(-d) * math.exp(a.index + log_p) * a.n)
+
+
 @jit()
 def _ra_ucb(t, arms, state, params, memory, history):
-    aversion, c, low, width = params[0], params[1], params[2], params[3]
-    k, last = arms.size, state[0].last_arm
+    aversion, c, low, width, margin = params[0], params[1], params[2], params[3], params[4]
+    bound, last = kl_ucb_bound(t, c), state[0].last_arm
+    kept = memory.reshape(arms.size, _ARM_OF_RA_UCB)
     if last >= 0:
-        # The sum of 1 - Y, as its largest term's logarithm and the sum over that term.
-        place = (state[0].last_reward - low) / width
-        if place < 1.0:
-            share = math.expm1(-aversion * (1.0 - place)) / math.expm1(-aversion)
-            log = math.log(share) - aversion * place
-            largest, total = memory[last], memory[k + last]
-            if total == 0.0:
-                memory[last], memory[k + last] = log, 1.0
-            elif log > largest:
-                memory[last], memory[k + last] = log, 1.0 + total * math.exp(largest - log)
-            else:
-                memory[k + last] += math.exp(log - largest)
-        if memory[k + last] > 0.0:
-            mean = math.log(memory[k + last] / arms[last].n)
-            memory[2 * k + last] = min(0.0, memory[last] + mean)
-    bound = kl_ucb_bound(t, c)
-    for i in range(k):
-        n = arms[i].n
-        if memory[k + i] == 0.0:  # all rewards at the upper end, or none yet
-            arms[i].index = 1e300 if n > 0 else math.inf
-        else:
-            arms[i].index = _log_lower_bound(memory[2 * k + i], bound / n)
+        _take_loss(kept[last], arms[last].n, (state[0].last_reward - low) / width, aversion)
+        _solve(arms[last], kept[last], bound)
+    # As in KL-UCB: the index of an arm that was not pulled grows, at most by its tangent.
+    best = -math.inf
+    for a in arms:
+        best = max(best, a.index)
+    for i in range(arms.size):
+        most = arms[i].index + (bound - kept[i, _SOLVED_BOUND]) * kept[i, _SLOPE]
+        if i != last and not most < best - margin * (1.0 + abs(best)):
+            _solve(arms[i], kept[i], bound)
 
 
 @dataclass(frozen=True)
@@ -466,11 +496,13 @@ class RAUCB(Policy):
 
     def parameters(self, n_arms: int, horizon: int) -> tuple[float, ...]:
         low, width = self.support[0], self.support[1] - self.support[0]
-        # Less aversion than the last bit of 1 is none: the aim is the mean.
-        return (max(self.theta * width, 1e-17), self.c, low, width)
+        # Less aversion than the last bit of 1 is none: the aim is the mean. The margin is above all
+        # rounding; a random choice takes a number for every tie on its way.
+        margin = math.inf if self.ties == "random" else 1e-8
+        return (max(self.theta * width, 1e-17), self.c, low, width, margin)
 
     def memory_size(self, n_arms: int, horizon: int) -> int:
-        return 3 * n_arms
+        return _ARM_OF_RA_UCB * n_arms
 
 
 # --- Thompson sampling --------------------------------------------------------------------
@@ -649,13 +681,18 @@ class MCVTS(Policy):
 @jit()
 def _mvts(t, arms, state, params, memory, history):
     rho = params[0]
-    for a in arms:
+    for i in just_pulled(arms, state):  # as gamma numbers of shape n / 2 + 1 / 2 ask for it
+        memory[i] = 1.0 / math.sqrt(9.0 * (0.5 * arms[i].n + 1.0 / 6.0))
+    for i in range(arms.size):
+        a = arms[i]
         if a.n == 0:
             a.index = math.inf
             continue
-        precision = next_gamma(state, 0.5 + 0.5 * a.n) / (0.5 + 0.5 * a.n * a.var)
-        mean = a.mean + a.inv_sqrt_n * next_normal(state)
-        a.index = rho * mean - 1.0 / precision
+        variance = (0.5 + 0.5 * a.n * a.var) / next_gamma_from(
+            state, 0.5 * a.n + 1.0 / 6.0, memory[i]
+        )
+        mean = a.mean + a.inv_sqrt_n * next_fast_normal(state)
+        a.index = rho * mean - variance
 
 
 @dataclass(frozen=True)
@@ -685,15 +722,16 @@ class MVTS(Policy):
     ranks_unpulled = True
     index_function = staticmethod(_mvts)
 
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return n_arms
+
 
 @jit()
 def _bernoulli_mvts(t, arms, state, params, memory, history):
     rho = params[0]
+    draw_chances(arms, state, memory)
     for a in arms:
-        successes = int(a.n * a.mean + 0.5)
-        x = next_gamma_whole(state, 1 + successes)
-        theta = x / (x + next_gamma_whole(state, 1 + a.n - successes))
-        a.index = theta * (rho - 1.0 + theta)
+        a.index *= rho - 1.0 + a.index
 
 
 @dataclass(frozen=True)
@@ -721,6 +759,9 @@ class BernoulliMVTS(Policy):
     ranks_unpulled = True
     index_function = staticmethod(_bernoulli_mvts)
     keeps_tails = False
+
+    def memory_size(self, n_arms: int, horizon: int) -> int:
+        return 4 * n_arms
 
     def check_problem(self, problem: Problem) -> None:
         _check_values(self, problem, (0.0, 1.0))

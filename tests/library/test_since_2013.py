@@ -10,7 +10,7 @@ import mpmath
 import naive
 import numpy as np
 import pytest
-from cases import agrees_with_its_twin, indices
+from cases import agrees_with_its_twin, indices, mixed_problem
 from scipy import stats
 
 from marab_lib import arms, policies, problems, simulate
@@ -65,7 +65,6 @@ TWINS = [
     (policies.RAUCB(5.0), naive.RAUCB, {"theta": 5.0}),
     (policies.RAUCB(0.5), naive.RAUCB, {"theta": 0.5}),
     (policies.RAUCB(40.0), naive.RAUCB, {"theta": 40.0}),
-    (policies.MVTS(2.0), naive.MVTS, {"rho": 2.0}),
     (policies.ExploreThenCommit(0.2), naive.ExploreThenCommit, {"alpha": 0.2}),
     (policies.SuccessiveElimination(0.9), naive.SuccessiveElimination,
      {"alpha": 0.9, "delta": 1 / 300}),
@@ -314,6 +313,10 @@ RANDOM_TWINS = {
         lambda x, rng: naive.resampled_cvar(x, 1.0, 1.0, rng) if x else math.inf,
     ),
     "M-CVTS": (policies.MCVTS(0.3), lambda x, rng: naive.posterior_cvar(x, 0.3, TENTHS, rng)),
+    "MVTS": (
+        policies.MVTS(2.0),
+        lambda x, rng: naive.gaussian_mv(x, 2.0, rng) if x else math.inf,
+    ),
     "Bernoulli MVTS": (policies.BernoulliMVTS(0.7), lambda x, rng: naive.bernoulli_mv(x, 0.7, rng)),
 }
 
@@ -362,8 +365,9 @@ def test_ra_ucb_by_hand():
 def test_ra_ucb_index_by_hand():
     # theta = log 2, rewards 0 and 0: y = 0, its bound at t = 2 is q = 1 - exp(-log 2 / 2) = .292893
     # and that of the entropic risk -log(1 - q / 2) / log 2 = .228447.
-    # Of each arm the largest log(1 - y), the sum over the largest, and the logarithm of the mean.
-    memory = np.array([0.0, 0.0, 2.0, 1.0, 0.0, 0.0])
+    # Of each arm the largest log(1 - y), the sum over the largest, and the logarithm of the mean;
+    # then what was solved before: nothing.
+    memory = np.array([[0.0, 2.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0, 0.0]]).ravel()
     got = indices(policies.RAUCB(math.log(2)), 2, [[0.0, 0.0], [0.0]], memory=memory)
     q = -math.expm1(-math.exp(got[0]))
     assert -math.log(1 - q / 2) / math.log(2) == pytest.approx(0.228447, abs=1e-6)
@@ -388,6 +392,27 @@ def ra_ucb_exactly(log_p, bound):
 def test_ra_ucb_bound_against_many_digits(log_p, bound):
     got = _log_lower_bound(log_p, bound)
     assert got == pytest.approx(ra_ucb_exactly(log_p, bound), rel=1e-12, abs=1e-9)
+
+
+class SolvesEveryIndex(policies.RAUCB):
+    """RA-UCB with no bound that spares a solution."""
+
+    def parameters(self, n_arms, horizon):
+        return (*super().parameters(n_arms, horizon)[:-1], math.inf)
+
+
+@pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
+@pytest.mark.parametrize("c", [0.0, 3.0])
+def test_ra_ucb_plays_as_if_it_solved_every_index(c, ties):
+    bernoulli = [arms.Bernoulli(p) for p in (0.0, 0.0, 0.3, 0.3, 0.7, 0.9, 0.9, 1.0)]
+    listed = [problems.Problem(bernoulli), problems.Problem(bernoulli[:6]), mixed_problem()]
+    for theta in (1e-12, 0.5, 5.0, 300.0, 1e100):
+        for first in ("ascending", "none"):
+            given = {"theta": theta, "c": c, "ties": ties, "first_pulls": first}
+            both = [policies.RAUCB(**given), SolvesEveryIndex(**given, label="every")]
+            for problem in listed:
+                played = simulate(problem, both, 1500, 3, 0, record="arms").arms
+                np.testing.assert_array_equal(played[0], played[1])
 
 
 def test_ra_ucb_does_not_saturate():
@@ -446,8 +471,12 @@ def test_bernoulli_mvts_by_hand():
     The index theta + theta**2 has the mean .6 + .04 + .36 = 1; 20,000 draws within 4.5 standard
     errors: error rate 7e-6.
     """
-    policy = policies.BernoulliMVTS(2.0)
-    x = [indices(policy, 4, [[0.0, 1.0, 1.0]], rng=seed)[0] for seed in range(20_000)]
+    policy, x = policies.BernoulliMVTS(2.0), []
+    for seed in range(20_000):
+        # 5/3 and its root stand for one success, and for one failure; the last reward, 1, is new.
+        memory = np.array([5 / 3, 1 / math.sqrt(15), 5 / 3, 1 / math.sqrt(15)])
+        new = {"last_arm": 0, "last_reward": 1.0, "rng": seed}
+        x += indices(policy, 4, [[0.0, 1.0, 1.0]], memory=memory, **new)
     assert abs(np.mean(x) - 1.0) < 4.5 * np.std(x) / math.sqrt(20_000)
 
 
@@ -458,6 +487,15 @@ def test_explore_then_commit_by_hand():
     assert result.pulls.values.squeeze().tolist() == [[14, 86]] * 3
     given = simulate(problem, policies.ExploreThenCommit(0.5, m=3), 100, 3, 0)
     assert given.pulls.values.squeeze().tolist() == [[3, 97]] * 3
+
+
+@pytest.mark.parametrize("n", [1, 4, 40])
+def test_mvts_index_has_the_law_of_its_definition(n):
+    rewards, rng = UNIFORM[:n], np.random.default_rng(16)
+    policy = policies.MVTS(2.0)
+    ours = [indices(policy, n + 1, [rewards], rng=seed)[0] for seed in range(20_000)]
+    expected = [naive.gaussian_mv(rewards, 2.0, rng) for _ in range(20_000)]
+    assert stats.ks_2samp(ours, expected).pvalue > 1e-4
 
 
 def test_mvts_spread_by_hand():
