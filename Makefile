@@ -29,7 +29,7 @@ report: $(READY)  ## make out/report/, a static site of the notebooks that were 
 	@$(PY) -m marab_lib report --out $(OUT)
 
 test: check  ## all that CI runs: ruff, mypy, unit and statistical tests, doctests, notebooks
-	@$(PY) -m pytest --numprocesses 2 --dist loadfile $(ARGS)
+	@$(PY) -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 portable: $(READY)  ## check the saved notebooks, or NB="09 10", as on other processors (an hour)
 	@$(PY) tests/portable.py $(ARGS) -- $(NB)

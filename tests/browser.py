@@ -27,18 +27,19 @@ SETTINGS = {  # every cell is in the page, also those out of sight; nothing asks
         "doNotDisturbMode": True,
     },
 }
-WATCH = """name => {
-    const panel = [...jupyterapp.shell.widgets('main')].find(w => w.context?.path === name);
-    window.panel = panel;
+OPEN = """async name => {
+    if (window.panel) {
+        await panel.sessionContext.shutdown();
+        panel.dispose();
+    }
+    await jupyterapp.restored;
+    const given = {path: name, factory: 'Notebook'};
+    window.panel = await jupyterapp.commands.execute('docmanager:open', given);
     window.statuses = [];
+    await panel.sessionContext.ready;
     panel.sessionContext.statusChanged.connect((_, status) => statuses.push(status));
 }"""
-READY = """name => {
-    const app = window.jupyterapp;
-    const panel = app && [...app.shell.widgets('main')].find(w => w.context?.path === name);
-    const session = panel?.sessionContext;
-    return session?.isReady && session.session?.kernel?.status === 'idle';
-}"""
+READY = "() => panel.sessionContext.session?.kernel?.status === 'idle'"
 CELLS = """() => panel.content.widgets.map(cell => cell.model)
     .filter(model => model.type === 'code' && model.sharedModel.source.trim())
     .map(model => ({
@@ -105,23 +106,29 @@ def foreign(addresses: list[str]) -> list[str]:
 
 
 class Lab:
-    """A running JupyterLab on a folder of notebooks, and a browser to look at it."""
+    """A running JupyterLab on a folder of notebooks, and a page of a browser to look at it.
 
-    def __init__(self, address: str, token: str, context) -> None:
-        self.address, self.token, self.context = address, token, context
+    The page is loaded once: that takes longer than most notebooks.
+    """
+
+    def __init__(self, address: str, context) -> None:
+        self.context, self.page = context, context.new_page()
+        self.page.set_default_timeout(120_000)
+        self.page.goto(address)
+        self.page.wait_for_function("() => window.jupyterapp")
 
     def open(self, name: str):
-        """Open a notebook of the folder in a page of its own; wait until its kernel is there."""
-        page = self.context.new_page()
-        page.set_default_timeout(120_000)
-        page.goto(f"{self.address}lab/tree/{name}?token={self.token}&reset")
-        page.wait_for_function(READY, arg=name)
-        page.evaluate(WATCH, name)
-        return page
+        """Open a notebook of the folder instead of the one before; wait until its kernel is there.
 
-    @staticmethod
-    def run_all(page, seconds: float = 300) -> dict:
+        Returns the page, where it is `panel`.
+        """
+        self.page.evaluate(OPEN, name)
+        self.page.wait_for_function(READY)
+        return self.page
+
+    def run_all(self, seconds: float = 300) -> dict:
         """Run all cells, wait until the kernel is idle, and tell what is seen then."""
+        page = self.page
         page.evaluate("() => { jupyterapp.commands.execute('notebook:run-all-cells'); }")
         page.wait_for_function(DONE, timeout=seconds * 1000, polling=200)
         cells = page.evaluate(CELLS)
@@ -162,7 +169,7 @@ def lab(folder: Path, context) -> Iterator[Lab]:
         )
     try:
         server = _wait_for_server(own / "RUNTIME", process)
-        yield Lab(server["url"], server["token"], context)
+        yield Lab(f"{server['url']}lab?token={server['token']}&reset", context)
     finally:
         process.terminate()  # the server ends its kernels first
         with suppress(subprocess.TimeoutExpired):

@@ -60,7 +60,7 @@ def test_a_notebook_runs_in_jupyterlab(jupyter, notebook, tmp_path):
     """All of them, with the parameters of `make reproduce SCALE=quick`, one after the other."""
     figures = copy(notebook, jupyter.folder, tmp_path)
     page = jupyter.open(notebook.path.name)
-    seen = jupyter.run_all(page)
+    seen = jupyter.run_all()
     assert seen["errors"] == []
     assert set(seen["statuses"]) <= {"idle", "busy"}
     counts = [cell["count"] for cell in seen["cells"]]
@@ -74,8 +74,6 @@ def test_a_notebook_runs_in_jupyterlab(jupyter, notebook, tmp_path):
     if notebook.name.startswith("06"):
         moves_a_slider(page)
     page.screenshot(path=jupyter.folder.parent / f"{notebook.name}.png")
-    page.evaluate("() => panel.sessionContext.shutdown()")
-    page.close()
 
 
 def moves_a_slider(page) -> None:
@@ -220,21 +218,18 @@ def test_a_notebook_that_is_only_read_keeps_its_bytes(jupyter, number):
     page.evaluate("() => panel.context.save()")
     assert path.stat().st_mtime_ns > before
     assert path.read_bytes() == saved.read_bytes()
-    page.close()
 
 
 def test_an_error_is_seen(jupyter):
     small(jupyter.folder, "error.ipynb", "1 + 1", "raise ValueError('odd')", "2 + 2")
-    page = jupyter.open("error.ipynb")
-    assert jupyter.run_all(page, 60)["errors"] == ["odd"]
-    page.close()
+    jupyter.open("error.ipynb")
+    assert jupyter.run_all(60)["errors"] == ["odd"]
 
 
 def test_a_dead_kernel_is_seen(jupyter):
     small(jupyter.folder, "dead.ipynb", "1 + 1", "import os\nos._exit(1)")
-    page = jupyter.open("dead.ipynb")
-    assert not set(jupyter.run_all(page, 60)["statuses"]) <= {"idle", "busy"}
-    page.close()
+    jupyter.open("dead.ipynb")
+    assert not set(jupyter.run_all(60)["statuses"]) <= {"idle", "busy"}
 
 
 def test_a_progress_bar_is_shown(jupyter):
@@ -245,11 +240,10 @@ def test_a_progress_bar_is_shown(jupyter):
         "result = simulate(problems.artificial(4, 0), policies.UCB(), 2000, 50, 1, progress=True)",
     )
     page = jupyter.open("bar.ipynb")
-    assert jupyter.run_all(page, 120)["errors"] == []
+    assert jupyter.run_all(120)["errors"] == []
     page.locator(".widget-hprogress .progress-bar").wait_for(state="visible", timeout=10_000)
     assert "400k/400k" in page.locator(".jp-OutputArea-output").first.inner_text()
     page.screenshot(path=jupyter.folder.parent / "bar.png")
-    page.close()
 
 
 def test_nothing_was_asked_of_another_machine(jupyter):

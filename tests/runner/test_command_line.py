@@ -494,12 +494,11 @@ def test_the_kernel_is_this_python_whatever_the_user_has(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
-def test_an_interrupt_leaves_no_half_file_and_no_kernel(write_notebook, run, tmp_path):
+def test_an_interrupt_leaves_no_half_file_and_no_kernel(write_notebook, tmp_path):
     """Of two notebooks at once, though only the program itself is told of it."""
-    write_notebook("01_show", SHOW)
-    assert run("reproduce") == 0
-    done = executed(tmp_path)["01_show.ipynb"]
-    before = done.read_bytes()
+    done = tmp_path / "out" / "notebooks" / "01_show.ipynb"
+    done.parent.mkdir(parents=True)
+    done.write_text("of a run before")
     marks = [tmp_path / name for name in ("one", "two")]
     for name, mark in zip(("01_show", "02_show"), marks, strict=True):
         told = f"import os, time\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\n"
@@ -517,7 +516,7 @@ def test_an_interrupt_leaves_no_half_file_and_no_kernel(write_notebook, run, tmp
         process.kill()
     assert process.returncode == INTERRUPTED
     assert [path.name for path in done.parent.iterdir()] == ["01_show.ipynb"]
-    assert done.read_bytes() == before
+    assert done.read_text() == "of a run before"
     assert not (tmp_path / "three").exists()
     wait_until(lambda: not any(is_running(int(mark.read_text())) for mark in marks))
 
@@ -602,24 +601,29 @@ def test_an_installed_package_says_where_the_notebooks_are(tmp_path):
     """A copy that lies in no repository finds one around the current folder, or tells of it."""
     site, package = tmp_path / "site", Path(find.__file__).parents[1]
     shutil.copytree(package, site / "marab_lib", ignore=shutil.ignore_patterns("__pycache__"))
+    called = "from marab_lib.runner.command_line import main\n"
 
-    def python(folder, *arguments):
-        return run_python("-P", *arguments, cwd=folder, PYTHONPATH=str(site))
+    def python(folder, code):
+        return run_python("-P", "-c", called + code, cwd=folder, PYTHONPATH=str(site))
 
-    for arguments in (["list"], ["run", "6"], ["reproduce"]):
-        ended = python(tmp_path, "-m", "marab_lib", *arguments)
-        assert ended.returncode == 2
-        assert f"no notebook NN_*.ipynb in {site / 'notebooks'}" in ended.stderr
-        assert "run this in a folder of the repository, or give --notebooks DIR" in ended.stderr
+    code = "print([main(given.split()) for given in ('list', 'run 6', 'reproduce')])"
+    ended = python(tmp_path, code)
+    assert ended.stdout == "[2, 2, 2]\n"
+    told = ended.stderr.splitlines()
+    assert len(told) == 3
+    for line in told:
+        assert f"no notebook NN_*.ipynb in {site / 'notebooks'}" in line
+        assert "run this in a folder of the repository, or give --notebooks DIR" in line
+    code = (
+        "import marab_lib.paper.data as d\n"
+        "assert main(['list']) == 0\n"
+        "print(d.__file__, len(d.published_curves(1, 'a')) > 9)\n"
+    )
     for folder in (find.FOLDER.parent, find.FOLDER):
-        ended = python(folder, "-m", "marab_lib", "list")
+        ended = python(folder, code)
         assert ended.returncode == 0, ended.stderr
         assert "06_proof_of_concept" in ended.stdout
-    code = (
-        "import marab_lib.paper.data as d; print(d.__file__, len(d.published_curves(1, 'a')) > 9)"
-    )
-    ended = python(find.FOLDER, "-c", code)
-    assert ended.stdout == f"{site / 'marab_lib' / 'paper' / 'data.py'} True\n"
+        assert ended.stdout.endswith(f"{site / 'marab_lib' / 'paper' / 'data.py'} True\n")
 
 
 # --- make ---------------------------------------------------------------------------------
