@@ -365,6 +365,25 @@ class RewardLaw(ReadOnly, ABC):
         return out.reshape((*self.shape, n))
 
 
+def joined(laws: Sequence[RewardLaw]) -> RewardLaw | None:
+    """The arms of several laws as those of one, the inverse of taking parts; None if they differ.
+
+    They do in their kind, or in the shapes of what is kept for an arm.
+    """
+    first = laws[0]
+    if any(type(law) is not type(first) or not law.shape for law in laws):
+        return None
+    whole = object.__new__(type(first))
+    for name, value in first.__dict__.items():
+        values = [law.__dict__[name] for law in laws if name in law.__dict__]
+        if not isinstance(value, np.ndarray) or len(values) < len(laws):
+            continue  # what is not known of all arms
+        if any(x.shape[1:] != value.shape[1:] for x in values):
+            return None
+        whole.__dict__[name] = _frozen(np.concatenate(values))
+    return whole
+
+
 def join_encoded(parts: Sequence[Encoded]) -> Encoded:
     """Several results of `encode` one after the other, with the starts moved on."""
     kinds, starts, sizes, params = zip(*parts, strict=True)

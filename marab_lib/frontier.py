@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from . import _validate, criteria, policies, regret, risk
 from ._rounding import order
 from .comparison import everyone
-from .problems import Problem
+from .problems import Problem, cvars
 from .regret import checked_array, criterion_values
 from .simulation.arguments import checked_policies
 from .simulation.chunks import by_chunks
@@ -201,6 +201,7 @@ def play(
         total = result.theoretical_regret.isel(checkpoint=-1, drop=True)
         ordered, safety = np.sort(result.rewards.values, axis=-1), []
         for level in exact:
+            cvars(listed, level)  # all at once: they are asked for one by one below
             worst = total.copy(data=risk.split_cvar(ordered, exact[level]))
             safety.append(worst - _worst_of_best_arm(result, listed, level))
         numbers = {

@@ -345,12 +345,13 @@ def unusual(listed: Sequence[Problem], number: int) -> dict[str, tuple[float, fl
 
     The lead is the best mean less that of all arms: what uniform play loses a pull.
     """
+    cvars = problems.cvars(listed, 0.2)
     values = {
         "variance of the best arm": [p.variances[p.best_arm] for p in listed],
         "its mean": [p.best_mean for p in listed],
         "its lead": [p.best_mean - p.means.mean() for p in listed],
-        "its CVaR (20 %)": [p.cvars(0.2)[p.best_arm] for p in listed],
-        "best CVaR (20 %)": [p.cvars(0.2).max() for p in listed],
+        "its CVaR (20 %)": [row[p.best_arm] for p, row in zip(listed, cvars, strict=True)],
+        "best CVaR (20 %)": cvars.max(axis=1),
     }
     return {
         name: (float(v[number]), float((np.array(v) < v[number]).mean()))

@@ -13,6 +13,7 @@ from .. import _validate, policies, regret
 from .._rounding import order
 from ..policies import Policy
 from ..problems import Problem, artificial
+from ..problems import cvars as all_cvars
 from ..simulation.result import join_policies, parameter_coordinates
 from ..simulation.run import simulate
 from ..statistics import LEVEL
@@ -212,7 +213,7 @@ def goal_and_learning(
     import xarray
 
     _needs(result.theoretical_regret, (policy,))
-    cvars = np.stack([problem.cvars(alpha) for problem in problems])
+    cvars = all_cvars(problems, alpha)
     aim = cvars.argmax(axis=1)
     gaps = np.array([p.mean_gaps[i] for p, i in zip(problems, aim, strict=True)])
     total = result.theoretical_regret.sel(policy=policy, drop=True).mean("run")

@@ -122,7 +122,7 @@ def _parser() -> argparse.ArgumentParser:
         help="for a folder of each point and one table of all (default: out/sweeps/NAME)",
     )  # fmt: skip
 
-    command = add(_reproduce, "reproduce", "run all notebooks in order")
+    command = add(_reproduce, "reproduce", "run all notebooks, the longest first")
     command.add_argument("--scale", choices=("paper", "quick"), default="paper")
     command.add_argument("--report", action="store_true", help="make the static site at the end")
     command.add_argument(
@@ -259,6 +259,7 @@ def _reproduce(given: argparse.Namespace) -> int:
         )
         for n in found
     ]  # fmt: skip
+    jobs.sort(key=lambda job: -job.share)  # the longest first: no process is left without work
     with tempfile.TemporaryDirectory(prefix="marab-") as folder:
         os.environ[SHARED] = folder  # the kernels get it too
         try:

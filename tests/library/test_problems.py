@@ -186,3 +186,20 @@ def test_a_support_is_shown_with_enough_digits():
     problem = Problem(arms.Uniform([0, 0], 1 + 2.3e-16))
     with pytest.raises(ValueError, match=r"in \[0, 1\], but .* in \[0, 1.0000000000000002\]"):
         policies.KLUCB().check_problem(problem)
+
+
+def test_cvars_of_several_problems_are_those_of_each():
+    listed = problems.artificial(4, 1)
+    mixed = [problems.stuck(), problems.Problem([arms.Uniform(0, 1), arms.Bernoulli(0.5)])]
+    uniform = problems.aligned_uniform(3, 1)
+    single = [problems.Problem([arms.Beta(1, 2), arms.Beta(2, k)]) for k in (1, 3)]
+    for some in (listed, mixed, uniform, single, problems.multinomial(3, 1)):
+        alone = [problems.Problem(p.arms).cvars(0.1) for p in some]
+        np.testing.assert_allclose(problems.cvars(some, 0.1), alone, rtol=1e-12)
+        for problem, row in zip(some, alone, strict=True):
+            np.testing.assert_allclose(problem.cvars("0.1"), row, rtol=1e-12)
+    assert problems.cvars(listed[:2], 0.1).shape == (2, 20)
+    with pytest.raises(ValueError, match=r"same number of arms, got \[2, 20\]"):
+        problems.cvars([*listed, problems.stuck()], 0.1)
+    with pytest.raises(ValueError, match="problems must"):
+        problems.cvars([], 0.1)
