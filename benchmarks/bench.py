@@ -190,7 +190,9 @@ def measured_column(title: str, k: int, horizons: tuple[int, ...], budget: float
 def grid(budget: float, figure: Path | None) -> None:
     """Nanoseconds a step and memory over K and T, as a table and a figure."""
     print("\nUniform arms: CPU time in ns a step, one thread; in brackets the peak memory of the")
-    print(f"process in MiB. Empty: T < K, more than {budget:g} s, or more memory than is free")
+    print(
+        f"process in MiB. Empty: T < K, {budget:g} s or more expected, or more memory than is free"
+    )
     found, rows = {}, []
     for title, policy in GRID_POLICIES.items():
         # Compiled here: what compiling takes is no memory of the runs.
