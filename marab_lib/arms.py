@@ -110,11 +110,17 @@ class RewardLaw(ReadOnly, ABC):
         if not self.shape:
             raise TypeError(f"a single {type(self).__name__} arm has no items")
         part = object.__new__(type(self))
-        n_arms = len(self)
-        for name, value in self.__dict__.items():
-            if isinstance(value, np.ndarray) and value.shape[:1] == (n_arms,):
-                part.__dict__[name] = _frozen(value[item])
+        for name, value in self._by_arm().items():
+            part.__dict__[name] = _frozen(value[item])
         return part
+
+    def _by_arm(self) -> dict[str, np.ndarray]:
+        """The arrays with an entry for each arm: what is given, and what is known by now."""
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if isinstance(value, np.ndarray) and value.shape[:1] == self.shape
+        }
 
     def _points(self, name: str, x: ArrayLike) -> np.ndarray:
         """Numbers at which a function of each arm is asked for, in a shape that fits the arms."""
@@ -373,12 +379,10 @@ def joined(laws: Sequence[RewardLaw]) -> RewardLaw | None:
     first = laws[0]
     if any(type(law) is not type(first) or not law.shape for law in laws):
         return None
-    whole = object.__new__(type(first))
-    for name, value in first.__dict__.items():
-        values = [law.__dict__[name] for law in laws if name in law.__dict__]
-        if not isinstance(value, np.ndarray) or len(values) < len(laws):
-            continue  # what is not known of all arms
-        if any(x.shape[1:] != value.shape[1:] for x in values):
+    whole, kept = object.__new__(type(first)), [law._by_arm() for law in laws]
+    for name in set.intersection(*map(set, kept)):
+        values = [arrays[name] for arrays in kept]
+        if len({x.shape[1:] for x in values}) > 1:
             return None
         whole.__dict__[name] = _frozen(np.concatenate(values))
     return whole

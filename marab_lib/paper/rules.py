@@ -270,13 +270,12 @@ class Resamples:
     def counts(self) -> np.ndarray:
         """How often each resample has each repetition, shape (1 + resamples, n)."""
         n = self.drawn.shape[1]
-        return np.stack([np.bincount(d, minlength=n) for d in self.drawn])
+        return np.stack([np.bincount(d, minlength=n) for d in self.drawn]).astype(float)
 
     def mean(self, values: np.ndarray) -> np.ndarray:
         """Mean over the repetitions of each resample, for values of shape (..., n)."""
         # Not a matrix product, whose last bits differ between processors.
-        counts = self.counts.astype(float)
-        return np.einsum("...n,rn->...r", values, counts) / self.drawn.shape[1]
+        return np.einsum("...n,rn->...r", values, self.counts) / self.drawn.shape[1]
 
     def each(self, values: np.ndarray, statistic: Callable) -> np.ndarray:
         """Another statistic of the values of each resample."""
@@ -287,8 +286,8 @@ class Resamples:
         n, places = values.shape[-1], values.argsort(axis=-1)
         rows = np.take_along_axis(values, places, axis=-1).reshape(-1, n)
         found = []
-        for counts in self.counts:
-            often = counts[places.reshape(-1, n)]
+        for drawn in self.drawn:
+            often = np.bincount(drawn, minlength=n)[places.reshape(-1, n)]
             again = [np.repeat(*pair) for pair in zip(rows, often, strict=True)]
             found.append(statistic(np.reshape(again, values.shape)))
         return np.array(found)
