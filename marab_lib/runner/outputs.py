@@ -1,4 +1,4 @@
-"""Where a notebook leaves its figures and numbers: whole files or none.
+"""How a notebook shows its figures, and where it leaves them and its numbers: whole files or none.
 
 Every file is written beside its place under another name and then moved there, so an interrupted
 run leaves no half file and never harms one that was written before.
@@ -6,6 +6,7 @@ run leaves no half file and never harms one that was written before.
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,14 +66,31 @@ class Outputs:
         assert self.folder
         return below(self.folder, kind, f"{self.prefix}_{name}{suffix}")
 
-    def figure(self, figure: matplotlib.figure.Figure, name: str) -> None:
-        """Write a figure as PNG and PDF to ``figures/``."""
-        for suffix in (".png", ".pdf") if self.folder else ():
-            with replace_when_done(self._path("figures", name, suffix)) as part:
-                # No date in the PDF: the same run gives the same bytes.
-                figure.savefig(part, metadata={"CreationDate": None} if suffix == ".pdf" else None)
-            # Laid out once: to do it again for each picture takes as long as to draw it.
-            figure.set_layout_engine("none")
+    def figure(self, figure: matplotlib.figure.Figure, name: str, *, show: bool = True) -> None:
+        """Show a figure, and write it as PNG and PDF to ``figures/``: drawn once, with one layout.
+
+        Parameters
+        ----------
+        figure : Figure
+        name : str
+        show : bool
+            Below the cell; False where the cell shows it in another way. Default: True.
+        """
+        import matplotlib.pyplot as plt
+        from IPython.display import display
+
+        drawn = io.BytesIO()
+        figure.savefig(drawn, format="png")
+        figure.set_layout_engine("none")  # once: it takes as long as to draw
+        if show:
+            display({"text/plain": repr(figure), "image/png": drawn.getvalue()}, raw=True)
+            plt.close(figure)  # or it would be shown again
+        if self.folder:
+            with replace_when_done(self._path("figures", name, ".png")) as part:
+                part.write_bytes(drawn.getvalue())
+            with replace_when_done(self._path("figures", name, ".pdf")) as part:
+                # No date: the same run gives the same bytes.
+                figure.savefig(part, metadata={"CreationDate": None})
 
     def table(self, table: pandas.DataFrame, name: str) -> None:
         """Write a table as CSV to ``numbers/``."""
