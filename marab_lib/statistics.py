@@ -105,7 +105,7 @@ class Estimate:
     @classmethod
     def bootstrap(
         cls,
-        statistic: Callable[..., np.ndarray | float],
+        statistic: Callable[..., np.ndarray],
         *samples: ArrayLike,
         seed: int = 0,
         resamples: int = 2000,
@@ -115,21 +115,38 @@ class Estimate:
         Parameters
         ----------
         statistic : callable
-            Takes an array of shape (..., n) for each sample, and works along the last axis.
-        *samples : array_like, shape (..., n)
+            Takes an array for each sample, and works along its last axis: (n,) becomes a number,
+            (m, n) an array (m,), and of a sample of shape (k, n) both (k, n) and (k, m, n) come.
+        *samples : array_like, shape (n,) or (k, n)
             n >= 2 repetitions along the last axis; they are resampled together.
+
+        Raises
+        ------
+        ValueError
+            If `statistic` mixes resamples, or returns another shape.
         """
         from scipy import stats
 
         arrays = [np.asarray(x, dtype=np.float64) for x in samples]
         n = arrays[0].shape[-1]
-        value = float(statistic(*arrays))
+
+        def of_resamples(picks: np.ndarray, axis: int = -1) -> np.ndarray:
+            return statistic(*(x[..., picks] for x in arrays))
+
+        two = np.stack([np.arange(n), np.arange(n) // 2])  # the samples, and their first halves
+        apart, together = [statistic(*arrays), of_resamples(two[1])], of_resamples(two)
+        if np.shape(together) != (2,) or not np.allclose(together, apart, equal_nan=True):
+            raise ValueError(
+                "statistic must work along the last axis of its arrays, one resample after the "
+                f"other: two resamples give {apart} one by one, {together} together"
+            )
+        value = float(apart[0])
         low, high = stats.bootstrap(
             (np.arange(n),),
-            lambda pick: float(statistic(*(x[..., pick] for x in arrays))),
+            of_resamples,
             n_resamples=resamples,
             batch=min(resamples, 100),  # bounds the memory
-            vectorized=False,
+            vectorized=True,
             confidence_level=LEVEL,
             method="percentile",
             rng=np.random.default_rng(seed),
@@ -241,9 +258,9 @@ def growth_ratio(paths: xarray.DataArray) -> Estimate:
             f"paths must grow from T/16 to T/4, got a mean regret of {early[0]:g} at both"
         )
 
-    def ratio(*regrets: np.ndarray) -> float:
-        early, late = np.diff([x.mean(-1) for x in regrets]) / logs
-        return late / early
+    def ratio(*regrets: np.ndarray) -> np.ndarray:
+        early, late = np.diff([x.mean(-1) for x in regrets], axis=0)
+        return (late / logs[1]) / (early / logs[0])
 
     return Estimate.bootstrap(ratio, *at.transpose("checkpoint", "run").values)
 

@@ -98,7 +98,7 @@ def kl_ucb_optimal(e: Evidence) -> Iterator[Finding]:
     """KL-UCB reaches the optimal rate."""
     least = 4 * np.log(2) * lai_robbins_constant(e.once(bernoulli)["mean"].values[0])
 
-    def distance(x: np.ndarray) -> float:  # over the last four doublings
+    def distance(x: np.ndarray) -> np.ndarray:  # over the last four doublings
         return abs(np.log((x[-1] - x[-5]).mean(-1) / least))
 
     nearness = Estimate.bootstrap(

@@ -55,8 +55,8 @@ def minimum_faster(e: Evidence) -> Iterator[Finding]:
     sample = np.stack([law.sample(max(sizes), e.seed, run=r) for r in range(400)])
     logs = np.log(np.asarray(sizes, dtype=float))
 
-    def slope(errors: np.ndarray) -> float:
-        return float(np.polyfit(logs, np.log(errors.mean(axis=-1)), 1)[0])
+    def slope(errors: np.ndarray) -> np.ndarray:
+        return np.polyfit(logs, np.log(errors.mean(axis=-1)), 1)[0]
 
     low = np.stack([sample[:, :t].min(axis=1) - law.essential_infimum for t in sizes])
     middle = np.stack([abs(sample[:, :t].mean(axis=1) - law.mean) for t in sizes])

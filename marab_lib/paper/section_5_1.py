@@ -219,14 +219,14 @@ def marab_close(e: Evidence) -> Iterator[Finding]:
     for alpha in (0.001, 0.01, 0.1):
         marab = _final(e.once(printed_ends), names_of(e.once(printed_ends), "MaRaB", alpha=alpha))
 
-        def distance(x: np.ndarray, y: np.ndarray) -> float:
-            return abs(x.mean(-1) - y.mean(-1)).max() / y.mean(-1)
+        def distance(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+            return abs(x.mean(-1) - y.mean(-1)).max(0) / y.mean(-1)
 
         gap = Estimate.bootstrap(distance, marab, least)
         text = f"largest distance from MIN over C at alpha = {alpha:.1%}, over MIN's regret"
         yield Finding(f"{text} (limit: the largest printed)", gap, Below(printed), printed)
         apart = Estimate.bootstrap(
-            lambda x, y, ucb, distance=distance: distance(x, y) - distance(ucb, y),
+            lambda x, y, ucb, distance=distance: distance(x, y) - distance(ucb[None], y),
             marab, least, e.once(_final_of_ucb),
         )  # fmt: skip
         yield Finding(f"{text}, less UCB's at its best C", apart, Below(0))
@@ -235,7 +235,7 @@ def marab_close(e: Evidence) -> Iterator[Finding]:
 def sensitivity_to_c(result: xarray.Dataset, names: Sequence[str]) -> Estimate:
     """Largest over least mean final regret among MaRaB's values of C at one alpha."""
     return Estimate.bootstrap(
-        lambda x: x.mean(-1).max() / x.mean(-1).min(), _final(result, list(names))
+        lambda x: x.mean(-1).max(0) / x.mean(-1).min(0), _final(result, list(names))
     )
 
 
@@ -246,9 +246,9 @@ def sensitivity_low(e: Evidence) -> Iterator[Finding]:
     low, high = (_final(result, names_of(result, "MaRaB", alpha=alpha)) for alpha in (0.1, 0.3))
     ucb = _final(e.once(printed_runs), names_of(e.once(printed_runs), "UCB"))
 
-    def apart(x: np.ndarray, y: np.ndarray) -> float:
-        spread = [np.log(z.mean(-1).max() / z.mean(-1).min()) for z in (x, y)]
-        return float(np.exp(spread[0] - spread[1]))
+    def apart(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        spread = [np.log(z.mean(-1).max(0) / z.mean(-1).min(0)) for z in (x, y)]
+        return np.exp(spread[0] - spread[1])
 
     text = "largest over least regret over all C at alpha = 30 %, over"
     yield Finding(f"{text} that at 10 %", Estimate.bootstrap(apart, high, low), Above(1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 import numpy as np
 import pytest
 import xarray
@@ -65,6 +67,20 @@ def test_bootstrap_resamples_together():
     assert (together.low, together.high) == (1.0, 1.0)
     apart = Estimate.bootstrap(ratio, x, y)
     assert apart.low < apart.value < apart.high
+
+
+@pytest.mark.parametrize("statistic", [np.max, lambda x: x.mean(-1) / x.max(), lambda x: x])
+def test_a_statistic_that_mixes_resamples_is_refused(statistic):
+    """The last axis is a resample, the one before it are resamples."""
+    with pytest.raises(ValueError, match="statistic must work along the last axis of its arrays"):
+        Estimate.bootstrap(statistic, [0.1, 0.5, 0.9])
+
+
+def test_several_rows_are_resampled_together():
+    x = np.random.default_rng(0).random((3, 30))
+    rows = Estimate.bootstrap(lambda x: x.mean(-1).max(0), x)
+    one_by_one = Estimate.bootstrap(lambda *x: np.max([y.mean(-1) for y in x], axis=0), *x)
+    assert astuple(rows) == pytest.approx(astuple(one_by_one), rel=1e-12)
 
 
 def test_text():
