@@ -199,7 +199,8 @@ def play(
 
     def keep(result: xarray.Dataset, listed: Sequence[Problem]) -> xarray.Dataset:
         total = result.theoretical_regret.isel(checkpoint=-1, drop=True)
-        ordered, safety = np.sort(result.rewards.values, axis=-1), []
+        ordered, safety = result.rewards.values, []
+        ordered.sort(axis=-1)  # in their place: they are all of the memory, and not asked for again
         for level in exact:
             cvars(listed, level)  # all at once: they are asked for one by one below
             worst = total.copy(data=risk.split_cvar(ordered, exact[level]))

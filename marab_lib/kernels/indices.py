@@ -88,13 +88,3 @@ def changed(arms, state, others_stay=True):
     """
     state[0].one_changed = others_stay and state[0].last_arm >= 0
     return just_pulled(arms, state) if others_stay else range(arms.size)
-
-
-@jit()
-def keep_to_choice(arms, state, memory):
-    """Play for good the arm that the choice at the step before fell on; memory[0] was 1 there."""
-    state[0].one_changed = memory[0] != 1.0
-    if memory[0] == 1.0:
-        memory[0] = 2.0
-        for i in range(arms.size):
-            arms[i].index = 1.0 if i == state[0].last_arm else 0.0

@@ -210,7 +210,7 @@ def _simulate(index_function, options, laws, length, begin, end, output):
         best_mean = means[problem].max()
         _clear(arms, sums)
         memory[:] = 0.0
-        known = False
+        known, settled, i = False, False, -1
         state[0].horizon = horizon
         state[0].last_arm = -1
         state[0].last_reward = 0.0
@@ -220,25 +220,27 @@ def _simulate(index_function, options, laws, length, begin, end, output):
         total = 0.0
         checkpoint = 0
         for step in range(length.steps):
-            t = step + 1 - options.time
-            state[0].pulls = step
-            if with_tail:
-                state[0].tail_t = tail_sizes[t]
-            state[0].one_changed = False
-            # Called during the first pulls too, so that a policy with a memory misses no reward.
-            index_function(t, arms, state, params, memory, history)
-            if step < options.rounds * k and first_pulls != NO_FIRST_PULLS:
-                i = order[step % k]
-            else:
-                # A random choice takes a number for every tie on its way, so it looks at all arms.
-                by_groups = state[0].one_changed and k > GROUP and options.ties != RANDOM
-                if by_groups:
-                    i = _best_by_groups(arms, options.ties, state, groups, known)
+            if not settled:
+                t = step + 1 - options.time
+                state[0].pulls = step
+                if with_tail:
+                    state[0].tail_t = tail_sizes[t]
+                state[0].one_changed = state[0].final = False
+                # During the first pulls too, so that a policy with a memory misses no reward.
+                index_function(t, arms, state, params, memory, history)
+                if step < options.rounds * k and first_pulls != NO_FIRST_PULLS:
+                    i = order[step % k]
                 else:
-                    i = _best_arm(arms, 0, k, options.ties, state)
-                known = by_groups
-                if i < 0:
-                    return step + 1
+                    # A random choice takes a number for each tie on its way: it looks at all arms.
+                    by_groups = state[0].one_changed and k > GROUP and options.ties != RANDOM
+                    if by_groups:
+                        i = _best_by_groups(arms, options.ties, state, groups, known)
+                    else:
+                        i = _best_arm(arms, 0, k, options.ties, state)
+                    known = by_groups
+                    if i < 0:
+                        return step + 1
+                    settled = state[0].final
             n = arms[i].n
             place = n % AHEAD
             if place == 0 or (n < AHEAD and n & (n - 1) == 0):  # blocks of 1, 1, 2, 4, 8, 16, 16...
@@ -256,13 +258,16 @@ def _simulate(index_function, options, laws, length, begin, end, output):
                     ahead[i, place : place + min(max(n, 1), AHEAD)],
                 )
             x = ahead[i, place]
-            if options.keep_history:
-                history[i, n] = x
-            _observe(arms[i], sums[i], x)
-            if with_tail:
-                update_tail(arms[i], sums[i], low[i], high[i], x, tail_sizes[arms[i].n])
-            state[0].last_arm = i
-            state[0].last_reward = x
+            if settled:  # no index is asked for any more
+                arms[i].n += 1
+            else:
+                if options.keep_history:
+                    history[i, n] = x
+                _observe(arms[i], sums[i], x)
+                if with_tail:
+                    update_tail(arms[i], sums[i], low[i], high[i], x, tail_sizes[arms[i].n])
+                state[0].last_arm = i
+                state[0].last_reward = x
             total += x
             if output.rewards.shape[1] > 0:
                 output.rewards[row, step] = x

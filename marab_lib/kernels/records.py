@@ -44,6 +44,7 @@ STATE = np.dtype(
         ("last_reward", "f8"),  # its reward
         ("rng", "u8"),  # state of the policy's own random numbers
         ("one_changed", "b1"),  # written by the policy: no index but that of last_arm has changed
+        ("final", "b1"),  # written by the policy: the arm chosen now is played to the end
     ],
     align=True,
 )

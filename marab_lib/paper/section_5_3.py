@@ -84,6 +84,7 @@ def printed_regrets(folder: str | os.PathLike | None = None) -> pandas.Series:
     """
     curves = data.read_csv("published_curves.csv", folder)
     curves = curves[(curves["figure"] == 4) & curves["panel"].str.endswith("regret")]
+    ends = curves.drop_duplicates(["policy", "alpha", "C", "rho"], keep="last")
     name = {
         "UCB": lambda row: policies.UCB(row.C).name,
         "MV-LCB": lambda row: policies.MVLCB(row.rho).name,
@@ -91,8 +92,8 @@ def printed_regrets(folder: str | os.PathLike | None = None) -> pandas.Series:
         "MaRaB": lambda row: policies.MaRaB(row.alpha, row.C).name,
         "MIN": lambda row: policies.MIN().name,
     }
-    names = [name[row.policy](row) for row in curves.itertuples()]
-    return curves.groupby(names, sort=False)["y"].last().rename("paper")
+    names = [name[row.policy](row) for row in ends.itertuples()]
+    return ends.set_axis(names)["y"].rename("paper")
 
 
 def regrets(result: xarray.Dataset, kind: str = "empirical") -> xarray.DataArray:

@@ -18,6 +18,8 @@ An index is NaN until it is written, and stays as it is until it is written agai
 win. The function is called at every step, during the first pulls too (its choice is then not used).
 Where an arm's index depends on its own pulls alone, ``for i in changed(arms, state)`` goes through
 those to be written: the one just pulled, and at first all. With many arms that is much faster.
+A function that writes ``state[0].final = True`` is not called again in this run: the arm of largest
+index is then played to the end.
 
 The policies of the paper and of its time are in `paper`, those that came later and the references
 they are compared with in `since_2013`, a user's own in `custom`.

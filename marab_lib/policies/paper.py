@@ -12,7 +12,6 @@ from ..kernels.indices import (
     bernoulli_upper_bound,
     changed,
     draw_chances,
-    keep_to_choice,
     kl_ucb_bound,
 )
 from ..kernels.jit import jit
@@ -331,12 +330,10 @@ def _exp_exp(t, arms, state, params, memory, history):
     if state[0].pulls < tau:  # explore: the arm that was pulled least
         for i in changed(arms, state):
             arms[i].index = -arms[i].n
-    elif memory[0] == 0.0 or updated == 1.0:  # the best mean-variance, once or ever again
-        for i in changed(arms, state, memory[0] == 1.0):
+    else:  # the best mean-variance, once or ever again
+        for i in changed(arms, state, state[0].pulls > tau):
             arms[i].index = rho * arms[i].mean - arms[i].var
-        memory[0] = 1.0
-    else:
-        keep_to_choice(arms, state, memory)
+        state[0].final = updated == 0.0
 
 
 @dataclass(frozen=True)
@@ -374,6 +371,3 @@ class ExpExp(Policy):
         _validate.number("tau", tau, n_arms, horizon)
         least = self.rounds * n_arms  # no choice counts before the forced pulls are over
         return (self.rho, max(math.floor(tau), least), float(self.exploit == "updated"))
-
-    def memory_size(self, n_arms: int, horizon: int) -> int:
-        return 1

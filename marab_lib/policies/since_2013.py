@@ -29,7 +29,6 @@ from ..kernels.indices import (
     changed,
     draw_chances,
     just_pulled,
-    keep_to_choice,
     kl_ucb_bound,
 )
 from ..kernels.jit import jit
@@ -776,13 +775,10 @@ def _explore_then_commit(t, arms, state, params, memory, history):
     if state[0].pulls < each * arms.size:
         for i in changed(arms, state):
             arms[i].index = -arms[i].n
-        return
-    if memory[0] == 0.0:  # first pull after the exploration
-        memory[0] = 1.0
+    else:
         for a in arms:
             a.index = split_cvar(a, alpha)
-        return
-    keep_to_choice(arms, state, memory)
+        state[0].final = True
 
 
 @dataclass(frozen=True)
@@ -814,9 +810,6 @@ class ExploreThenCommit(Policy):
         m = min(most, math.ceil((horizon / n_arms) ** (2 / 3))) if self.m is None else self.m
         m = max(_validate.whole("m", m, 1, most), self.rounds)
         return (float(risk.exact_level(self.alpha)), m)
-
-    def memory_size(self, n_arms: int, horizon: int) -> int:
-        return 1
 
 
 @jit()

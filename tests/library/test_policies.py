@@ -444,6 +444,47 @@ def test_looking_at_what_changed_chooses_as_looking_at_all(n_arms, ties):
         np.testing.assert_array_equal(every, some)
 
 
+@policies.index
+def mv_kept(t, arms, state, params, memory, history):
+    """`mv_of_all`, which keeps by itself to the choice after tau pulls."""
+    tau = params[0]
+    for i in range(arms.size):
+        a = arms[i]
+        if state[0].pulls > tau:
+            a.index = 1.0 if i == state[0].last_arm else 0.0
+        else:
+            a.index = -a.n if state[0].pulls < tau else 2.0 * a.mean - a.var
+
+
+@policies.index
+def mv_final(t, arms, state, params, memory, history):
+    for a in arms:
+        a.index = -a.n if state[0].pulls < params[0] else 2.0 * a.mean - a.var
+    state[0].final = state[0].pulls >= params[0]
+
+
+@pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
+@pytest.mark.parametrize("rounds", [1, 12])
+def test_a_final_choice_is_kept_to_the_end(rounds, ties):
+    """It is one of the index: during the forced pulls, here the first 48, none is."""
+    options = {"params": (30,), "ties": ties, "rounds": rounds}
+    values = np.random.default_rng(5).integers(0, 5, (4, 6)) / 4  # many ties
+    problem = problems.Problem(arms.Empirical(values))
+    chosen = [policies.Custom(mv_final, **options)]
+    if rounds == 1:
+        chosen += [policies.Custom(mv_kept, **options)]
+        chosen += [policies.ExpExp(tau=30, ties=ties)]
+    record = ("arms", "rewards", "pulls")
+    result = simulate(problem, chosen, 300, 5, 0, record=record, checkpoints=30)
+    for values in result.data_vars.values():
+        for other in values.values[1:]:
+            np.testing.assert_array_equal(values.values[0], other)
+    played = result.arms.isel(policy=0, problem=0).values
+    np.testing.assert_array_equal(played[:, 49:], played[:, 48:49].repeat(251, axis=1))
+    counts = [[(run == i).sum() for i in range(4)] for run in played]
+    np.testing.assert_array_equal(result.pulls.isel(policy=0, problem=0), counts)
+
+
 # --- bad input --------------------------------------------------------------------------------
 
 
