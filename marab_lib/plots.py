@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.ticker import (
@@ -24,7 +23,6 @@ from matplotlib.ticker import (
     NullLocator,
 )
 from numpy.typing import ArrayLike
-from scipy.optimize import isotonic_regression
 
 from ._rounding import order
 from .comparison import checked_table
@@ -55,7 +53,11 @@ __all__ = [
 ]
 
 
-COLORS = sns.color_palette("colorblind").as_hex()
+# seaborn's palette "colorblind"; seaborn is imported where it draws, for it takes half a second.
+COLORS = (
+    "#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc",
+    "#ca9161", "#fbafe4", "#949494", "#ece133", "#56b4e9",
+)  # fmt: skip
 _STYLES = {
     "UCB": (COLORS[0], "-", "o"),
     "MIN": ("#000000", "--", "s"),
@@ -162,6 +164,8 @@ def label_ends(axes: Axes, entries: Sequence[tuple[float, str, str]], gap: float
     gap : float
         Least distance between two names, as a share of the axes' height.
     """
+    from scipy.optimize import isotonic_regression  # here, for it takes a quarter of a second
+
     entries = sorted(entries, key=lambda entry: entry[0])
     heights = [*axes.get_ylim(), *(y for y, _, _ in entries)]
     low, high, *scaled = axes.yaxis.get_transform().transform(np.array(heights, dtype=float))
@@ -187,6 +191,8 @@ def heat_map(
     axes: Axes, values: np.ndarray, errors: np.ndarray, rows: Sequence, columns: Sequence
 ) -> Axes:
     """A table of means and standard errors, coloured by the logarithm of the mean."""
+    import seaborn as sns
+
     text = np.array(
         [
             [f"{v:#.3g}\n±{e:.1g}" for v, e in zip(line, error, strict=True)]

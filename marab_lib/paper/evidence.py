@@ -116,7 +116,7 @@ class Evidence:
         has a quarter as many runs, at least 200.
     runs : int
         Runs of each problem of section 5.2.2, >= 10, and the measure of those of all other
-        sections; 5.2.1 has a third, since there more problems tell more than more runs of each.
+        sections; 5.2.1 has a fifth, since there more problems tell more than more runs of each.
     seed : int
         >= 0.
     threads : int, optional

@@ -301,7 +301,7 @@ def _runs(e: Evidence) -> xarray.Dataset:
     """The four policies of figure 2, and UCB at its best C, at both horizons."""
     chosen = e.interpretation.apply(figure_2_policies())
     chosen.append(replace(e.once(tuned_ucb), label="UCB tuned"))
-    return final_regrets(e.problems, chosen, e.horizons, e.runs // 3, e.seed, e.threads)
+    return final_regrets(e.problems, chosen, e.horizons, e.runs // 5, e.seed, e.threads)
 
 
 def regrets(e: Evidence) -> Regrets:

@@ -126,8 +126,8 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--scale", choices=("paper", "quick"), default="paper")
     command.add_argument("--report", action="store_true", help="make the static site at the end")
     command.add_argument(
-        "--at-once", type=_count, default=2, metavar="N",
-        help="notebooks that are run at the same time (default: 2)",
+        "--at-once", type=_count, default=3, metavar="N",
+        help="notebooks that are run at the same time (default: 3, for two processors)",
     )  # fmt: skip
     _add_out(command, "out", "folder for notebooks, figures and numbers")
 

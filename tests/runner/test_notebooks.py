@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import nbformat
 import portable
 import pytest
@@ -174,6 +175,25 @@ def test_papermill_documents_each_parameter(path):
         kind = re.escape(parameter.kind)
         line = rf" {parameter.name}: {kind} \(default {default}\) {re.escape(parameter.help)}"
         assert re.search(line, text)
+
+
+_OF_THE_DEFAULTS = re.compile(r"^(as_printed|as_given) = ", re.MULTILINE)
+
+
+@pytest.mark.parametrize("number", ["06", "07", "08", "12", "15"])
+def test_what_is_asserted_of_the_saved_run_only_is_asserted_there(number, monkeypatch):
+    """A notebook's `as_printed` and `as_given` are true of its own parameters."""
+    (path,) = find.FOLDER.glob(f"{number}_*.ipynb")
+    monkeypatch.chdir(find.FOLDER)
+    names: dict[str, object] = {}
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code":
+            with plt.rc_context():
+                exec(cell.source, names)
+            if found := _OF_THE_DEFAULTS.search(cell.source):
+                assert names[found[1]] is True
+                return
+    pytest.fail(f"{path.name} has no such name")
 
 
 @each_notebook

@@ -6,9 +6,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+import seaborn
 import xarray as xr
 
-from marab_lib.plots import use_style
+from marab_lib.plots import COLORS, use_style
 from marab_lib.runner.outputs import Outputs
 from marab_lib.work.files import (
     load_dataset,
@@ -202,6 +203,10 @@ def test_the_same_figure_gives_the_same_bytes(tmp_path, monkeypatch):
     for name in ("06_line.png", "06_line.pdf"):
         one, two = ((tmp_path / f / "figures" / name).read_bytes() for f in ("one", "two"))
         assert one == two
+
+
+def test_the_colours_are_those_of_seaborn():
+    assert list(COLORS) == seaborn.color_palette("colorblind").as_hex()
 
 
 def test_the_style_does_not_depend_on_the_users_own_settings():

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.dates import DateFormatter
 
@@ -223,6 +222,8 @@ def over_uniform(axes: Axes, table: pandas.DataFrame, errors: pandas.DataFrame) 
 
 def _look(of_policy: xarray.DataArray, i: int, n: int) -> dict[str, Any]:
     """Colour, dash and marker of the i-th of n curves."""
+    import seaborn as sns
+
     color = policy_style(of_policy.title.item())["color"]
     if of_policy.bonus == "pessimistic":
         color = "#000000"
