@@ -336,8 +336,8 @@ def _by_parameters(
     return found
 
 
-def proof_of_concept_grid(horizon: int = 2000, runs: int = 40, seed: int = 2013) -> Grid:
-    """The curves of `proof_of_concept` at every position of its sliders (5 s).
+def proof_of_concept_grid(horizon: int = 2000, runs: int = 20, seed: int = 2013) -> Grid:
+    """The curves of `proof_of_concept` at every position of its sliders (3 s).
 
     Parameters
     ----------

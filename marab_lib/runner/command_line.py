@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
@@ -126,8 +127,8 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--scale", choices=("paper", "quick"), default="paper")
     command.add_argument("--report", action="store_true", help="make the static site at the end")
     command.add_argument(
-        "--at-once", type=_count, default=3, metavar="N",
-        help="notebooks that are run at the same time (default: 3, for two processors)",
+        "--at-once", type=_count, default=2, metavar="N",
+        help="notebooks that are run at the same time (default: 2)",
     )  # fmt: skip
     _add_out(command, "out", "folder for notebooks, figures and numbers")
 
@@ -260,6 +261,8 @@ def _reproduce(given: argparse.Namespace) -> int:
         for n in found
     ]  # fmt: skip
     jobs.sort(key=lambda job: -job.share)  # the longest first: no process is left without work
+    if given.report:  # an error comes again where the report is made
+        threading.Thread(target=_prepare_report, daemon=True).start()
     with tempfile.TemporaryDirectory(prefix="marab-") as folder:
         os.environ[SHARED] = folder  # the kernels get it too
         try:
@@ -278,6 +281,13 @@ def _run_quietly(
 ) -> str:
     run.run(notebook, values, out, bar)
     return ""
+
+
+def _prepare_report() -> None:
+    with suppress(Exception):
+        from . import report
+
+        report.prepare()
 
 
 def _report(given: argparse.Namespace) -> int:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import html
 import io
 import math
@@ -22,7 +23,7 @@ import re
 import shutil
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import metadata, util
 from pathlib import Path
 
@@ -30,7 +31,7 @@ import nbformat
 import pandas
 from papermill.exceptions import strip_color
 
-from ..paper.sliders import GRIDS
+from ..paper.sliders import GRIDS, Grid
 from ..paper.verdicts import count_verdicts, saved_verdicts
 from ..work.files import below, replace_folder_when_done
 from . import interactive
@@ -282,15 +283,28 @@ def _with_sliders(notebook: nbformat.NotebookNode, static: Path) -> nbformat.Not
         cells.append(cell)
         found = re.search(r"\bsliders\.(\w+)\(", cell.source) if cell.cell_type == "code" else None
         if found and found[1] in GRIDS:
-            grid, name = GRIDS[found[1]](), f"{found[1]}.js"
-            script, place = interactive.figure(grid)
+            name = f"{found[1]}.js"
+            caption, script, place = _sliders(GRIDS[found[1]])
             (static / name).write_text(script, encoding="utf-8")
             scripts = [f'<script src="_static/{n}"></script>' for n in (*interactive.LIBRARY, name)]
             cell.outputs = []  # the same figure, as a picture
-            text = f"**Figure.** {grid.caption}\n\n" + _raw_html([place, *scripts])
+            text = f"**Figure.** {caption}\n\n" + _raw_html([place, *scripts])
             cells.append(nbformat.v4.new_markdown_cell(text))
     notebook.cells = cells
     return notebook
+
+
+@functools.cache
+def _sliders(make: Callable[[], Grid]) -> tuple[str, str, str]:
+    """The caption of a figure with sliders, and its script and place."""
+    grid = make()
+    return grid.caption, *interactive.figure(grid)
+
+
+def prepare() -> None:
+    """Make ahead what needs no run: the figures with sliders."""
+    for make in GRIDS.values():
+        _sliders(make)
 
 
 def _raw_html(lines: list[str]) -> str:

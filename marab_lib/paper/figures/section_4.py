@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-_BOUND_STYLES = (
+_BOUND_STYLES: tuple[dict[str, Any], ...] = (
     {"color": "#000000", "linestyle": "-"},
     {"color": COLORS[0], "linestyle": "--"},
     {"color": COLORS[3], "linestyle": "-."},
