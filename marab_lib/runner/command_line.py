@@ -248,6 +248,8 @@ def _mapping(text: str) -> dict[str, object]:
 
 def _reproduce(given: argparse.Namespace) -> int:
     found = find.find(given.notebooks)
+    # The longest first, so that no process is left without work: also of the quick runs.
+    found.sort(key=lambda n: 0.0 if math.isnan(n.minutes) else -n.minutes)
     quick = given.scale == "quick"
     values = {n.name: n.check(n.quick) if quick else {} for n in found}
     for notebook in found:  # before any is run
@@ -260,7 +262,6 @@ def _reproduce(given: argparse.Namespace) -> int:
         )
         for n in found
     ]  # fmt: skip
-    jobs.sort(key=lambda job: -job.share)  # the longest first: no process is left without work
     if given.report:  # an error comes again where the report is made
         threading.Thread(target=_prepare_report, daemon=True).start()
     with tempfile.TemporaryDirectory(prefix="marab-") as folder:
