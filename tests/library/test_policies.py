@@ -90,17 +90,18 @@ def test_marab_first_phase_is_min_and_knows_no_c():
 
 def test_exp_exp_phases_by_hand():
     policy = policies.ExpExp(2.0, tau=6)
-    memory = np.zeros(1)
     rewards = [[0.5, 0.5], [0.2, 0.8], [0.4]]
     # Exploration: the arm pulled least.
-    assert indices(policy, 6, rewards, memory=memory) == [-2, -2, -1]
+    assert indices(policy, 6, rewards) == [-2, -2, -1]
     # First pull after it: rho mean - var = 1, 1 - .09, .8.
-    assert indices(policy, 7, rewards, memory=memory) == pytest.approx([1.0, 0.91, 0.8])
-    # From then on the arm that was played, whatever it gives: written once.
-    worse = [[0.5, 0.5, 0.0], [0.2, 0.8], [0.4]]
-    assert indices(policy, 8, worse, memory=memory, last_arm=0) == [1, 0, 0]
-    for t in (9, 50):
-        assert indices(policy, t, worse, memory=memory, last_arm=0) == [0, 0, 0]  # as made
+    assert indices(policy, 7, rewards) == pytest.approx([1.0, 0.91, 0.8])
+    # From then on the arm that was played, whatever it gives; or the best of what is known then.
+    log = [[0.5, 0.5, 0.0, 0.0, 0.0, 0.0], [0.2, 0.8] * 3, [0.4] * 6]
+    problem = problems.Problem([arms.Replay(x) for x in log])
+    assert played(policy, problem, 10) == [0, 1, 2] * 2 + [0] * 4
+    updated = policies.ExpExp(2.0, tau=6, exploit="updated")
+    # .5, .5, 0 make .611, less than arm 1 has; its .2 makes .72, less than arm 2 has.
+    assert played(updated, problem, 10) == [0, 1, 2] * 2 + [0, 1, 2, 2]
 
 
 def test_exp_exp_default_tau():
@@ -176,9 +177,7 @@ def test_exp_exp_may_go_on_choosing():
     policy = policies.ExpExp(2.0, tau=2, exploit="updated")
     before, after = [[0.5], [0.6]], [[0.5], [0.6, 0.2]]
     assert indices(policy, 3, before) == pytest.approx([1.0, 1.2])
-    assert indices(policy, 4, after, memory=np.ones(1)) == pytest.approx([1.0, 0.8 - 0.04])
-    fixed = indices(policies.ExpExp(2.0, tau=2), 4, after, memory=np.ones(1), last_arm=1)
-    assert fixed == [0.0, 1.0]
+    assert indices(policy, 4, after) == pytest.approx([1.0, 0.8 - 0.04])
 
 
 def test_random_first_pulls_differ_between_runs():
