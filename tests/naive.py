@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from abc import ABC, abstractmethod
 from fractions import Fraction
 
 import numpy as np
@@ -133,7 +134,7 @@ def kl_index(p: float, bound: float) -> float:
     return low
 
 
-class Twin:
+class Twin(ABC):
     """One run of one policy on one problem: `index(t)` from `self.rewards`."""
 
     first_pulls = True
@@ -150,10 +151,11 @@ class Twin:
         self.played, self.gains = [], []
         self.__dict__.update(options)
 
+    @abstractmethod
     def index(self, t: int) -> list[float]:
-        raise NotImplementedError
+        """Of each arm; the largest is played."""
 
-    def before(self, t: int) -> None:
+    def before(self, t: int) -> None:  # noqa: B027  # most policies do nothing
         """What a policy does at every step, first pulls or not."""
 
     def play(self) -> Twin:

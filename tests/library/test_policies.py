@@ -446,19 +446,16 @@ def test_looking_at_what_changed_chooses_as_looking_at_all(n_arms, ties):
 @policies.index
 def mv_kept(t, arms, state, params, memory, history):
     """`mv_of_all`, which keeps by itself to the choice after tau pulls."""
-    tau = params[0]
+    if state[0].pulls <= params[0]:
+        mv_of_all(t, arms, state, params, memory, history)
+        return
     for i in range(arms.size):
-        a = arms[i]
-        if state[0].pulls > tau:
-            a.index = 1.0 if i == state[0].last_arm else 0.0
-        else:
-            a.index = -a.n if state[0].pulls < tau else 2.0 * a.mean - a.var
+        arms[i].index = 1.0 if i == state[0].last_arm else 0.0
 
 
 @policies.index
 def mv_final(t, arms, state, params, memory, history):
-    for a in arms:
-        a.index = -a.n if state[0].pulls < params[0] else 2.0 * a.mean - a.var
+    mv_of_all(t, arms, state, params, memory, history)
     state[0].final = state[0].pulls >= params[0]
 
 
