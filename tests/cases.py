@@ -1,4 +1,4 @@
-"""What several tests take: problems, indices of given rewards, twins, a Python of its own."""
+"""What several tests take: problems, indices of given rewards, twins, other processes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -98,3 +99,18 @@ def run_python(*arguments, cwd=None, without=(), **environment):
         env=kept | environment,
         timeout=300,
     )
+
+
+def wait_until(condition, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -22,6 +22,7 @@ from papermill.exceptions import PapermillExecutionError, strip_color
 
 from ..work.files import below, replace_when_done
 from .find import Notebook, is_run
+from .kernels import Manager
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -59,6 +60,7 @@ class _Engine(NBClientEngine):
                 kernel_name,
                 coalesce_streams=True,
                 extra_arguments=["--log-level=CRITICAL"],
+                kernel_manager_class=Manager,
                 **options,
             )
         except DeadKernelError as error:
@@ -89,13 +91,15 @@ papermill_engines.register("marab", _Engine)
 def clean_environment() -> Iterator[None]:
     """Keep what the user has set out of the kernels that are started here.
 
-    These are kernels, start-up files, the plot backend, and what removes the notebooks' checks.
+    These are kernels, start-up files, the plot backend, and what removes the notebooks' checks. The
+    backend is the one that a kernel would set, too late for `kernels`, where Matplotlib is loaded.
     """
     before = dict(os.environ)
     with tempfile.TemporaryDirectory(prefix="marab-") as folder:
-        for name in ("JUPYTER_PATH", "MPLBACKEND", "PYTHONOPTIMIZE", "PYTHONSTARTUP"):
+        for name in ("JUPYTER_PATH", "PYTHONOPTIMIZE", "PYTHONSTARTUP"):
             os.environ.pop(name, None)
-        os.environ.update(JUPYTER_PREFER_ENV_PATH="1", IPYTHONDIR=folder)
+        backend = "module://matplotlib_inline.backend_inline"
+        os.environ.update(JUPYTER_PREFER_ENV_PATH="1", IPYTHONDIR=folder, MPLBACKEND=backend)
         try:
             yield
         finally:

@@ -8,12 +8,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import nbformat
 import pytest
-from cases import run_python
+from cases import is_running, run_python, wait_until
 
 from marab_lib.runner import find, sweep
 from marab_lib.runner import run as runner_run
@@ -519,21 +518,6 @@ def test_an_interrupt_leaves_no_half_file_and_no_kernel(write_notebook, tmp_path
     assert done.read_text() == "of a run before"
     assert not (tmp_path / "three").exists()
     wait_until(lambda: not any(is_running(int(mark.read_text())) for mark in marks))
-
-
-def wait_until(condition, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
-def is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def test_checks_that_python_removes_are_missed():

@@ -1,0 +1,17 @@
+"""What most notebooks use, loaded for `kernels` before it is copied. Import it for this alone."""
+
+import sys
+
+import matplotlib.pyplot  # noqa: F401
+import pandas  # noqa: F401
+import scipy.stats  # noqa: F401
+import xarray
+
+from ..paper import verdicts  # noqa: F401
+from ..simulation.warm import compile_all
+from . import find, outputs  # noqa: F401
+
+PATH = [folder for folder in sys.path if folder]  # a kernel adds its own folder
+
+compile_all()
+xarray.DataArray([0.0])  # it looks for other packages' arrays now

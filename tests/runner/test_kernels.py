@@ -1,0 +1,79 @@
+"""Kernels that are copies: they find what one from scratch finds, and end with their runner."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from cases import is_running, wait_until
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+
+from marab_lib.runner.kernels import Manager
+from marab_lib.runner.run import clean_environment
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="copies are made on Linux only")
+LOADED = "import sys\nprint('xarray' in sys.modules)"
+SURROUNDINGS = """\
+import json, os, signal, sys, threading
+known = sorted(dir())
+import matplotlib, matplotlib.pyplot as plt, pandas
+from marab_lib.runner import outputs
+given = {
+    "path": sys.path, "folder": os.getcwd(), "name": __name__, "known": known,
+    "environment": sorted(set(os.environ) - {"JPY_PARENT_PID"}), "flags": str(sys.flags),
+    "backend": plt.get_backend(), "width": pandas.options.display.width,
+    "look": matplotlib.rcParams["figure.figsize"], "group": os.getpgid(0) == os.getpid(),
+    "thread": threading.current_thread() is threading.main_thread(),
+    "interrupt": signal.getsignal(signal.SIGINT).__name__,
+}
+print(json.dumps(given))"""
+LEAVE = "import os, marab_lib\nos.environ['LEFT'] = marab_lib.left = 'x'"
+LOOK = "import os, marab_lib\nprint('LEFT' in os.environ, hasattr(marab_lib, 'left'))"
+
+
+def printed(manager: type, source: str, folder) -> str:
+    """What a notebook of one cell prints."""
+    content = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    client = NotebookClient(
+        content,
+        kernel_name="python3",
+        kernel_manager_class=manager,
+        resources={"metadata": {"path": str(folder)}},
+        extra_arguments=["--log-level=CRITICAL"],
+    )
+    with clean_environment():
+        client.execute()
+    return "".join(output["text"] for output in content.cells[0].outputs)
+
+
+def test_a_copy_finds_what_a_kernel_from_scratch_finds(tmp_path):
+    copied, scratch = (
+        json.loads(printed(manager, SURROUNDINGS, tmp_path))
+        for manager in (Manager, AsyncKernelManager)
+    )
+    assert copied == scratch
+    assert printed(Manager, LOADED, tmp_path) == "True\n"  # and it is a copy
+    assert printed(AsyncKernelManager, LOADED, tmp_path) == "False\n"
+
+
+def test_what_one_copy_leaves_the_next_does_not_find(tmp_path):
+    assert printed(Manager, LEAVE, tmp_path) == ""
+    assert printed(Manager, LOOK, tmp_path) == "False False\n"
+
+
+def test_a_copy_ends_when_its_runner_is_killed(write_notebook, tmp_path):
+    mark = tmp_path / "mark"
+    told = f"import os, time\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\n"
+    write_notebook("01_sleep", f"{told}time.sleep(600)")
+    command = ["run", "01", "--notebooks", tmp_path / "notebooks", "--out", tmp_path / "out"]
+    process = subprocess.Popen([sys.executable, "-m", "marab_lib", *command])
+    try:
+        wait_until(lambda: mark.exists() and mark.read_text())
+    finally:
+        process.kill()
+    process.wait()
+    wait_until(lambda: not is_running(int(mark.read_text())))
