@@ -59,7 +59,10 @@ class _Copied(LocalProvisioner):
         arguments = cmd[cmd.index(_LAUNCHER) :]
         cwd = given.get("cwd") or os.getcwd()
         process = context.Process(target=_run, args=(arguments, given["env"], str(cwd)))
-        process.start()
+        try:
+            process.start()
+        except OSError:  # such as a temporary folder whose name is too long for a socket
+            return await super().launch_kernel(cmd, **given)
         copy: Any = _Process(process)
         # The group is not asked for: the kernel is still to make it.
         self.process, self.pid, self.pgid, self.cwd = copy, copy.pid, copy.pid, cwd

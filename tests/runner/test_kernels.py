@@ -8,7 +8,7 @@ import sys
 
 import nbformat
 import pytest
-from cases import is_running, wait_until
+from cases import is_running, run_python, wait_until
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 
@@ -77,3 +77,14 @@ def test_a_copy_ends_when_its_runner_is_killed(write_notebook, tmp_path):
         process.kill()
     process.wait()
     wait_until(lambda: not is_running(int(mark.read_text())))
+
+
+def test_where_no_copy_can_be_made_the_kernel_starts_from_scratch(write_notebook, tmp_path):
+    folder = tmp_path / ("long" * 30)  # a socket's name has at most 107 characters
+    folder.mkdir()
+    write_notebook("01_loaded", LOADED)
+    command = ["run", "01", "--notebooks", tmp_path / "notebooks", "--out", tmp_path / "out"]
+    ended = run_python("-m", "marab_lib", *command, TMPDIR=str(folder))
+    assert ended.returncode == 0, ended.stderr
+    content = nbformat.read(tmp_path / "out" / "notebooks" / "01_loaded.ipynb", as_version=4)
+    assert content.cells[-1].outputs[0]["text"] == "False\n"
