@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -288,7 +289,8 @@ def expected_pulls(problem: Problem, t: ArrayLike) -> np.ndarray:
     Parameters
     ----------
     problem : Problem
-        Independent arms of continuous laws; then no two minima are equal.
+        Independent arms of continuous laws; then no two minima are equal. A density that is too
+        steep for the quadrature is an error.
     t : int or array_like of int
         Numbers of pulls, from K to 100,000.
 
@@ -318,6 +320,7 @@ def expected_pulls(problem: Problem, t: ArrayLike) -> np.ndarray:
     most = int(t.max(initial=k))
     at, low, high = t.ravel().astype(int), problem.essential_infima, problem.essential_suprema
     start, ones = np.eye(1, most + 1)[0], np.ones(k)
+    steep = f"problem must have densities that can be integrated, got {problem!r}"
 
     def integrand(levels: np.ndarray) -> np.ndarray:
         p = np.stack([law.cdf(levels[:, 0]) for law in laws], axis=1)
@@ -332,18 +335,23 @@ def expected_pulls(problem: Problem, t: ArrayLike) -> np.ndarray:
                     with np.errstate(over="ignore"):  # the square of a chance may be no float
                         row[:, i] = once_more[at] / chance[i] / chance[i] * f[i]
         if not np.isfinite(rows).all():
-            raise ValueError(f"problem must have densities that floats hold, got {problem!r}")
+            raise ValueError(steep)
         return rows
 
     # Below the largest infimum an arm never falls; near it, all goes by its chances of order 1/t.
     safe, ends = laws[int(low.argmax())], (low.max(), high.max())
-    kinks = np.r_[low, high, safe.quantile(0.5 ** np.arange(1, 12 + int(math.log2(most))))]
-    kinks = np.unique(kinks[(kinks > ends[0]) & (kinks < ends[1])])
-    found = integrate.cubature(
-        integrand, *([end] for end in ends), rule="gk15", rtol=1e-7, atol=1e-7,
-        points=[[x] for x in kinks],
-    )  # fmt: skip
-    return 1 + found.estimate.reshape(*t.shape, k)
+    kinks = np.r_[ends, low, high, safe.quantile(0.5 ** np.arange(1, 12 + int(math.log2(most))))]
+    edges = np.unique(kinks[(kinks >= ends[0]) & (kinks <= ends[1])])
+    total = np.ones((at.size, k))
+    for begin, end in itertools.pairwise(edges):  # SciPy does not refine the worst of given parts
+        found = integrate.cubature(
+            integrand, [begin], [end], rule="gk15", rtol=1e-7, atol=1e-7 / edges.size,
+            max_subdivisions=100,
+        )  # fmt: skip
+        if found.status != "converged":
+            raise ValueError(steep)
+        total += found.estimate
+    return total.reshape(*t.shape, k)
 
 
 def expected_regret(problem: Problem, t: ArrayLike) -> np.ndarray | float:
