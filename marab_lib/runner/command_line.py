@@ -262,8 +262,9 @@ def _reproduce(given: argparse.Namespace) -> int:
         )
         for n in found
     ]  # fmt: skip
+    prepared = threading.Thread(target=_prepare_report, daemon=True)
     if given.report:  # an error comes again where the report is made
-        threading.Thread(target=_prepare_report, daemon=True).start()
+        prepared.start()
     with tempfile.TemporaryDirectory(prefix="marab-") as folder:
         os.environ[SHARED] = folder  # the kernels get it too
         try:
@@ -274,7 +275,10 @@ def _reproduce(given: argparse.Namespace) -> int:
         print(f"{failed} of {len(found)} notebooks failed")
     if failed < len(found):
         print(f"notebooks, figures and numbers are in {given.out.resolve()}")
-    return (_report(given) if given.report else 0) or min(1, failed)
+    if not given.report:
+        return min(1, failed)
+    prepared.join()
+    return _report(given) or min(1, failed)
 
 
 def _run_quietly(
