@@ -443,16 +443,11 @@ class Battery:
         gain, loss = self.charge_efficiency * HOURS, HOURS / self.discharge_efficiency
         trickle = np.maximum(self.lowest - kept, 0) / gain
         room = np.maximum(self.capacity - kept, 0) / gain
-        charge = np.maximum(_between(-request, 0, np.minimum(room, self.power)), trickle)
+        charge = np.maximum(np.minimum(np.clip(-request, 0, self.power), room), trickle)
         usable = np.maximum(kept - self.lowest, 0) / loss
-        discharge = _between(request, 0, np.minimum(np.minimum(usable, demand), self.power))
+        discharge = np.minimum(np.clip(request, 0, self.power), np.minimum(usable, demand))
         after = kept + gain * charge - loss * discharge
-        return charge, discharge, _between(after, self.lowest, self.capacity)
-
-
-def _between(x: np.ndarray, low: float, high: ArrayLike) -> np.ndarray:
-    """`numpy.clip`, which takes as long as all else for the few numbers of a half-hour."""
-    return np.minimum(np.maximum(x, low), high)
+        return charge, discharge, np.clip(after, self.lowest, self.capacity)
 
 
 @dataclass(frozen=True)

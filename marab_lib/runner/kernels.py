@@ -1,4 +1,4 @@
-"""Kernels that start as copies of a process in which all packages are loaded: in .2 s, not in 3.
+"""Kernels that start as copies of a process in which all packages are loaded: in .4 s, not in 3.
 
 A notebook still has a process of its own, which ends with it. Only runs without a reader start like
 this, and only on Linux; JupyterLab, and the checks of the saved notebooks, start kernels as ever.
