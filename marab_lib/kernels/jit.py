@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba import extending, types
 from numba.core import caching
 from numba.core import config as _config
 
@@ -160,3 +161,27 @@ def jit(*signature: Any, slow: bool = False, **options: Any) -> Callable:
             return numba.njit(*signature, **options)(function)
 
     return decorate
+
+
+def _uncounted(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    for place, part in enumerate(getattr(kind, "types", ())):  # of a tuple
+        found = _uncounted(context, builder, part, builder.extract_value(value, place))
+        value = builder.insert_value(value, found, place)
+    if isinstance(kind, types.Array):
+        array = context.make_array(kind)(context, builder, value=value)
+        array.meminfo, array.parent = (x.type(None) for x in (array.meminfo, array.parent))
+        return array._getvalue()
+    return value
+
+
+def _borrowed(typing_context: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _uncounted(context, builder, value, *arguments)
+
+    return value(value), generate
+
+
+# The same array, or tuple of arrays, but without a count of references. Only for what a function is
+# given, since its caller holds that until it is done: to count anew in every view of an array, and
+# in every call with one, would take a third of the time of a step.
+borrowed: Any = extending.intrinsic(_borrowed)

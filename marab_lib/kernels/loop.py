@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from .jit import jit
+from .jit import borrowed, jit
 from .laws import AHEAD, draw
 from .random import next_uniform, philox_words
 from .records import ARM, F1, F2, INDEX_FUNCTION, STATE, SUMS
@@ -165,45 +165,32 @@ class Output(NamedTuple):
     checkpoint_pulls: np.ndarray  # [pair, checkpoint, arm]
 
 
-_INT = types.int64
-_I1, _I2 = types.Array(_INT, 1, "C"), types.Array(_INT, 2, "C")
-_U2 = types.Array(types.uint64, 2, "C")
-_PLAYED, _PULLS = types.Array(types.int16, 2, "C"), types.Array(types.int32, 2, "C")
-_PULLS_OVER_TIME = types.Array(types.int32, 3, "C")
+class Room(NamedTuple):
+    """What a run is played in; each run begins anew."""
 
-_SIMULATE = _INT(
-    INDEX_FUNCTION,
-    types.NamedTuple((F1, _INT, types.boolean, _I1, _INT, _INT, _INT, _INT), Options),
-    types.NamedTuple((_I2, _I2, _I2, F1, _U2, F2), Laws),
-    types.NamedTuple((_INT, _INT, _INT, _I1), Length),
-    _INT,  # first of the (problem, run) pairs to do
-    _INT,  # and the one after the last
-    types.NamedTuple((F2, F2, _PULLS, F2, _PLAYED, _PULLS_OVER_TIME), Output),
-)
+    arms: np.ndarray
+    sums: np.ndarray
+    state: np.ndarray  # one record
+    groups: np.ndarray
+    order: np.ndarray  # of first pulls
+    memory: np.ndarray
+    low: np.ndarray  # [arm, ...], the heaps of each
+    high: np.ndarray
+    history: np.ndarray  # [arm, pull of it]
+    ahead: np.ndarray  # [arm, AHEAD], rewards of the tape that are drawn before they are asked for
+    words: np.ndarray  # [2, AHEAD], random bits of these
 
 
-def _simulate(index_function, options, laws, length, begin, end, output):
-    """Play one policy on the pairs (problem, run) numbered begin to end - 1, problem by problem.
-
-    Returns 0, or the number of the pull for which no index was a number: there it stops.
-    """
-    # Copies of its own: with shared arrays the threads would contend for their reference counts.
-    kinds, starts, sizes = laws.kinds.copy(), laws.starts.copy(), laws.sizes.copy()
-    law_params, keys, means = laws.params.copy(), laws.keys.copy(), laws.means.copy()
-    tail_sizes, checkpoints = options.tail_sizes.copy(), length.checkpoints.copy()
+@jit()
+def _play(index_function, options, laws, length, begin, end, output, room):
+    """What `_simulate` does, in the room that it made."""
+    options, laws, length = borrowed(options), borrowed(laws), borrowed(length)
+    output, room = borrowed(output), borrowed(room)
+    kinds, starts, sizes, law_params, keys, means = laws
+    arms, sums, state, groups, order, memory, low, high, history, ahead, words = room
+    tail_sizes, checkpoints = options.tail_sizes, length.checkpoints
     horizon, params, first_pulls = length.horizon, options.params, options.first_pulls
-    k = kinds.shape[1]
-    arms, sums = np.zeros(k, ARM), np.zeros(k, SUMS)
-    state = np.zeros(1, STATE)
-    order = np.zeros(k, np.int64)
-    memory = np.zeros(options.memory_size)
-    groups = np.zeros(-(-k // GROUP), ARM)
-    ahead = np.empty((k, AHEAD))  # rewards of the tape that are drawn before they are asked for
-    words = np.empty((2, AHEAD), np.uint64)
-    with_tail = tail_sizes.size > 0
-    low = np.empty((k, tail_sizes[horizon] if with_tail else 0))
-    high = np.empty((k, horizon if with_tail else 0))
-    history = np.empty((k, horizon if options.keep_history else 0))
+    k, with_tail = arms.size, tail_sizes.size > 0
     for pair in range(begin, end):
         problem, run, row = pair // length.runs, pair % length.runs, pair - begin
         key0, key1 = keys[problem, 0], keys[problem, 1]
@@ -284,6 +271,45 @@ def _simulate(index_function, options, laws, length, begin, end, output):
         for i in range(k):
             output.pulls[row, i] = arms[i].n
     return 0
+
+
+_INT = types.int64
+_I1, _I2 = types.Array(_INT, 1, "C"), types.Array(_INT, 2, "C")
+_U2 = types.Array(types.uint64, 2, "C")
+_PLAYED, _PULLS = types.Array(types.int16, 2, "C"), types.Array(types.int32, 2, "C")
+_PULLS_OVER_TIME = types.Array(types.int32, 3, "C")
+
+_SIMULATE = _INT(
+    INDEX_FUNCTION,
+    types.NamedTuple((F1, _INT, types.boolean, _I1, _INT, _INT, _INT, _INT), Options),
+    types.NamedTuple((_I2, _I2, _I2, F1, _U2, F2), Laws),
+    types.NamedTuple((_INT, _INT, _INT, _I1), Length),
+    _INT,  # first of the (problem, run) pairs to do
+    _INT,  # and the one after the last
+    types.NamedTuple((F2, F2, _PULLS, F2, _PLAYED, _PULLS_OVER_TIME), Output),
+)
+
+
+def _simulate(index_function, options, laws, length, begin, end, output):
+    """Play one policy on the pairs (problem, run) numbered begin to end - 1, problem by problem.
+
+    Returns 0, or the number of the pull for which no index was a number: there it stops.
+    """
+    k, horizon, with_tail = laws.kinds.shape[1], length.horizon, options.tail_sizes.size > 0
+    room = Room(
+        arms=np.zeros(k, ARM),
+        sums=np.zeros(k, SUMS),
+        state=np.zeros(1, STATE),
+        groups=np.zeros(-(-k // GROUP), ARM),
+        order=np.zeros(k, np.int64),
+        memory=np.zeros(options.memory_size),
+        low=np.empty((k, options.tail_sizes[horizon] if with_tail else 0)),
+        high=np.empty((k, horizon if with_tail else 0)),
+        history=np.empty((k, horizon if options.keep_history else 0)),
+        ahead=np.empty((k, AHEAD)),
+        words=np.empty((2, AHEAD), np.uint64),
+    )
+    return _play(index_function, options, laws, length, begin, end, output, room)
 
 
 @functools.cache
