@@ -31,8 +31,8 @@ def replace_top(heap, size, value, sign):
         child = 2 * i + 1
         if child >= size:
             break
-        if child + 1 < size and sign * heap[child + 1] > sign * heap[child]:
-            child += 1
+        if child + 1 < size:  # added, not branched: the answer is random
+            child += sign * heap[child + 1] > sign * heap[child]
         if sign * heap[child] <= sign * value:
             break
         heap[i] = heap[child]
