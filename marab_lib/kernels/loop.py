@@ -36,21 +36,39 @@ def _order_of_first_pulls(mode, order, state):
             order[i], order[j] = order[j], order[i]
 
 
+@jit()
+def _best_at_random(arms, state):
+    """One of the arms of largest index; each tie on the way there takes a random number."""
+    best, largest, n_tied = -1, -math.inf, 0
+    for i in range(arms.size):
+        if arms[i].index > largest:
+            best, largest, n_tied = i, arms[i].index, 1
+        elif arms[i].index == largest:
+            n_tied += 1
+            if next_uniform(state) * n_tied < 1.0:
+                best = i
+    return best
+
+
 # Written into the loop that calls it: a call would cost as much as it does.
 @jit(inline="always")
-def _best_arm(arms, begin, end, ties, state):
+def _best_arm(arms, begin, end, ties):
     """Arm with the largest index from begin to end - 1, or -1 where no index is a number."""
+    # Unsigned, since a negative number would be a place counted from the end; and two at a time,
+    # which do not wait for each other.
+    largest = second = -math.inf
+    for i in range(np.uint64(begin), np.uint64(end - 1), np.uint64(2)):
+        largest = arms[i].index if arms[i].index > largest else largest
+        j = i + np.uint64(1)
+        second = arms[j].index if arms[j].index > second else second
+    last = arms[end - 1].index
+    largest = max(last if last > largest else largest, second)
     best = -1
-    best_index = -math.inf
-    n_tied = 0
     for i in range(begin, end):
-        index = arms[i].index
-        if index > best_index:
-            best, best_index, n_tied = i, index, 1
-        elif index == best_index and (ties != LOWEST or n_tied == 0):  # 0: the first is -inf
-            n_tied += 1
-            if ties != RANDOM or next_uniform(state) * n_tied < 1.0:
-                best = i
+        if arms[np.uint64(i)].index == largest:
+            best = i
+            if ties == LOWEST:
+                break
     return best
 
 
@@ -70,10 +88,10 @@ def _best_by_groups(arms, ties, state, groups, known):
             return pulled
     for g in range(first, after):
         begin = g * GROUP
-        best = _best_arm(arms, begin, min(begin + GROUP, arms.size), ties, state)
+        best = _best_arm(arms, begin, min(begin + GROUP, arms.size), ties)
         groups[g].n = best
         groups[g].index = arms[best].index if best >= 0 else math.nan
-    g = _best_arm(groups, 0, groups.size, ties, state)
+    g = _best_arm(groups, 0, groups.size, ties)
     return groups[g].n if g >= 0 else -1
 
 
@@ -218,12 +236,13 @@ def _play(index_function, options, laws, length, begin, end, output, room):
                 if step < options.rounds * k and first_pulls != NO_FIRST_PULLS:
                     i = order[step % k]
                 else:
-                    # A random choice takes a number for each tie on its way: it looks at all arms.
                     by_groups = state[0].one_changed and k > GROUP and options.ties != RANDOM
-                    if by_groups:
+                    if options.ties == RANDOM:
+                        i = _best_at_random(arms, state)
+                    elif by_groups:
                         i = _best_by_groups(arms, options.ties, state, groups, known)
                     else:
-                        i = _best_arm(arms, 0, k, options.ties, state)
+                        i = _best_arm(arms, 0, k, options.ties)
                     known = by_groups
                     if i < 0:
                         return step + 1
