@@ -11,7 +11,7 @@ from .records import STATE
 # Kinds of reward laws, and how many numbers a Gaussian component takes.
 UNIFORM, MIXTURE, EMPIRICAL, BERNOULLI, BETA, DISCRETE, REPLAY = range(7)
 COMPONENT = 5
-AHEAD = 16  # rewards of an arm that are drawn at once
+AHEAD = 16  # rewards of an arm that are drawn at once; a power of two
 
 
 @jit()

@@ -248,7 +248,7 @@ def _play(index_function, options, laws, length, begin, end, output, room):
                         return step + 1
                     settled = state[0].final
             n = arms[i].n
-            place = n % AHEAD
+            place = n & (AHEAD - 1)
             if place == 0 or (n < AHEAD and n & (n - 1) == 0):  # blocks of 1, 1, 2, 4, 8, 16, 16...
                 draw(
                     kinds[problem, i],
