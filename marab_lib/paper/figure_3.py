@@ -47,6 +47,7 @@ __all__ = [
     "with_interval",
 ]
 
+_GROUPS = figure_3_policies()
 PANELS = ("low", "high")  # the variance of the best arm
 HORIZON = 2000
 RANKS = np.arange(10, HORIZON + 1, 10)
@@ -70,7 +71,7 @@ def printed_rewards(panel: str) -> Mapping[str, np.ndarray]:
     """
     _validate.choice("panel", panel, PANELS)
     found = {}
-    for title, listed in figure_3_policies().items():
+    for title, listed in _GROUPS.items():
         table = data.published_curves(3, f"{title.lower()} {panel}")
         for policy in listed:
             part = data.of_policy(table, policy)
@@ -89,7 +90,7 @@ def sorted_curves(
 
     The policies are those of figure 3 under the interpretation, with the paper's names.
     """
-    every = [policy for group in figure_3_policies().values() for policy in group]
+    every = [policy for group in _GROUPS.values() for policy in group]
 
     def keep(result: xarray.Dataset, _: Sequence[Problem]) -> xarray.Dataset:
         ordered = regret.sorted_rewards(result).isel(rank=RANKS - 1)
@@ -117,7 +118,7 @@ def distances(curves: xarray.DataArray, wanted: Mapping[str, np.ndarray]) -> dic
         And ``distance``, the mean of those of UCB, MV-LCB and MaRaB; in units of the reward.
     """
     found = {}
-    for title, listed in figure_3_policies().items():
+    for title, listed in _GROUPS.items():
         apart = [
             np.abs(curves.sel(policy=p.name).values - wanted[p.name]).mean(axis=-1) for p in listed
         ]
@@ -141,16 +142,15 @@ def numbers(curves: Mapping[str, np.ndarray]) -> dict[str, float]:
         at its medium rho, less the better of the others; and for each alpha of MaRaB the least of
         its quantile values less ExpExp's, at the levels 1, 5, 10 and 15 %.
     """
-    groups = figure_3_policies()
-    greedy = groups["UCB"][0].name
+    greedy = _GROUPS["UCB"][0].name
     found = {f"variance of the rewards of {greedy}": float(curves[greedy].var())}
-    for title, listed in groups.items():
+    for title, listed in _GROUPS.items():
         apart = distance_between_settings(np.stack([curves[p.name] for p in listed]))
         found[f"change of {title} with its parameter"] = float(apart)
-    low, medium, high = (float(curves[p.name].mean()) for p in groups["MV-LCB"])
+    low, medium, high = (float(curves[p.name].mean()) for p in _GROUPS["MV-LCB"])
     found["MV-LCB: mean reward at rho = 2 - the better of 1 and 10"] = medium - max(low, high)
     at = np.searchsorted(RANKS, np.array([0.01, 0.05, 0.1, 0.15]) * HORIZON)
-    for policy in groups["MaRaB"]:
+    for policy in _GROUPS["MaRaB"]:
         least = (curves[policy.name] - curves[RIVAL])[at].min()
         found[f"MaRaB ({float(policy.described()['alpha']):.1%}): least v - ExpExp's"] = float(
             least
@@ -302,7 +302,7 @@ def find(
 
 def _floor(one: xarray.DataArray, other: xarray.DataArray) -> np.ndarray:
     """Distance of two repetitions on each problem."""
-    names = [p.name for title in CHOOSING for p in figure_3_policies()[title]]
+    names = [p.name for title in CHOOSING for p in _GROUPS[title]]
     apart = abs(one.sel(policy=names) - other.sel(policy=names)).mean(["policy", "rank"])
     return apart.values
 
@@ -331,7 +331,7 @@ def nearest(search: pandas.DataFrame) -> pandas.DataFrame:
     stage = dict(list(search.groupby("stage")))
     sure = stage["confirm"]
     found = sure.loc[sure.groupby(by, sort=False)["distance"].idxmin()].set_index(by)
-    found = found[["problem", "distance", "floor", *figure_3_policies()]]
+    found = found[["problem", "distance", "floor", *_GROUPS]]
     found["screened"] = stage["screen"].groupby(by)["distance"].min().reindex(found.index)
     yard = stage["yardstick"].groupby("interpretation")["distance"]
     names = found.index.get_level_values("interpretation")

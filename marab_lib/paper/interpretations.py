@@ -359,10 +359,6 @@ def _generator(name: str) -> Generator:
     return {**generators(), **open_generators()}[name]
 
 
-def _rule(curve: str, name: str, horizon: int) -> Policy:
-    return {**open_rules(horizon)[curve], **rules()[curve]}[name]
-
-
 @cache
 def printed_curve(curve: str, panel: str = "a") -> np.ndarray:
     """Sorted regrets of a panel of figure 2 at the 1,000 ranks, shape (1000,)."""
@@ -541,8 +537,9 @@ def _compared(stage, chosen, n_problems, repetitions, seed, runs=1, threads=None
     import pandas
 
     rows = []
+    known, opened = rules(), open_rules(HORIZONS[panel])
     for generator, named in chosen:
-        listed = [_rule(curve, rule, HORIZONS[panel]) for curve, rule in named]
+        listed = [{**opened[curve], **known[curve]}[rule] for curve, rule in named]
         options = _generator(generator)
         curves = sorted_curves(
             listed, options, n_problems, repetitions, seed, runs=runs, horizon=HORIZONS[panel],
