@@ -484,13 +484,14 @@ class _Continuous(RewardLaw):
 
         steps = width * (np.arange(1, _GRID + 1) / _GRID)[:, None]
         values = batch.cdf(a + steps) / steps
-        middle = np.clip(np.argmin(values, axis=0), 1, _GRID - 2)
-        arms = np.arange(a.size)
-        bracket = tuple(steps[middle + shift, arms] for shift in (-1, 0, 1))
-        refined = elementwise.find_minimum(ratio, bracket, args=(arms,))
-        inner = np.where(refined.success, refined.f_x, np.inf)
-        least = np.minimum(values.min(axis=0), inner).reshape(self.shape)
-        return np.minimum(least, at_zero)
+        least, place = values.min(axis=0), np.argmin(values, axis=0)
+        arms = np.flatnonzero((place > 0) & (place < _GRID - 1))  # there, a minimum is bracketed
+        if arms.size:
+            bracket = tuple(steps[place[arms] + shift, arms] for shift in (-1, 0, 1))
+            refined = elementwise.find_minimum(ratio, bracket, args=(arms,))
+            inner = np.where(refined.success, refined.f_x, np.inf)
+            least[arms] = np.minimum(least[arms], inner)
+        return np.minimum(least.reshape(self.shape), at_zero)
 
     def _rank_dependent(self, gamma: float, exponent: float) -> np.ndarray:
         batch = self._batch()
@@ -679,8 +680,9 @@ class TruncatedGaussianMixture(_Continuous):
         mass = special.ndtr(z) - special.ndtr(z_low)
         if self._mirrored.any():
             mass = np.where(self._mirrored, special.ndtr(-z_low) - special.ndtr(-z), mass)
-        flat = self._is_flat(x)
-        return np.where(flat, self._integral(x), mass) if flat.any() else mass
+        if (flat := self._is_flat(x)).any():
+            mass[flat] = self._integral(x, flat)
+        return mass
 
     # A Gaussian much wider than an interval is nearly flat there, and differences of its cdf lose
     # as many digits as it is wide; Gauss's quadrature of its density loses none.
@@ -707,14 +709,18 @@ class TruncatedGaussianMixture(_Continuous):
             value = np.where(flat, values * width / self.scales, value)
         return value
 
-    def _integral(self, x: np.ndarray, power: int = 0, theta: float = 0.0) -> np.ndarray:
+    def _integral(
+        self, x: np.ndarray, where: Any = ..., power: int = 0, theta: float = 0.0
+    ) -> np.ndarray:
         """Integral from the lower end to x of e**power exp(-theta e) times each Gaussian density.
 
-        e is the distance from the lower end; precise for wide components and small theta.
+        e is the distance from the lower end; precise for wide components and small theta. `where`
+        tells which components are asked for.
         """
-        e = (x - self.lower)[..., None, None] * _GAUSS_NODES
-        z = (self.lower[..., None, None] + e - self.means[..., None]) / self.scales[..., None]
-        values = _normal_pdf(z) * e**power * np.exp(-theta * e) / self.scales[..., None]
+        per_component = x[..., None], self.lower[..., None], self.means, self.scales
+        x, low, mean, scale = (a[where][..., None] for a in np.broadcast_arrays(*per_component))
+        e = (x - low) * _GAUSS_NODES
+        values = _normal_pdf((low + e - mean) / scale) * e**power * np.exp(-theta * e) / scale
         return (values @ _GAUSS_WEIGHTS) * e[..., -1] / _GAUSS_NODES[-1]
 
     @cached_property
@@ -740,7 +746,7 @@ class TruncatedGaussianMixture(_Continuous):
         w = self._truncated_weights
         centres, within = self.means + self.scales * shift, self.scales**2 * spread
         if self._wide.any():
-            first, second = (self._integral(self.upper, power) / width for power in (1, 2))
+            first, second = (self._integral(self.upper, power=p) / width for p in (1, 2))
             centres = np.where(self._wide, self.lower[..., None] + first, centres)
             within = np.where(self._wide, second - first**2, within)
         mean = (w * centres).sum(axis=-1)
