@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from . import _validate, risk
-from .problems import Problem
+from .problems import Problem, cvars
 
 __all__ = [
     "Criterion",
@@ -33,6 +33,9 @@ class Criterion:
         The criterion of each arm's law, shape (K,), from a `Problem`.
     of_sample : callable
         Its value for the empirical law of a sample, from an array of rewards.
+    of_problems : callable, optional
+        That of a list of problems with the same number of arms, shape (problems, K), where it is
+        found faster for all at once. Default: one problem after the other.
 
     Examples
     --------
@@ -47,17 +50,20 @@ class Criterion:
     name: str
     of_problem: Callable[[Problem], np.ndarray]
     of_sample: Callable[[np.ndarray], float]
+    of_problems: Callable[[Sequence[Problem]], np.ndarray] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise TypeError(f"name must be a string, got {_validate.shown(self.name)}")
-        for name in ("of_problem", "of_sample"):
+        for name in ("of_problem", "of_sample", "of_problems"):
             value = getattr(self, name)
-            if not callable(value):
+            if not callable(value) and (name != "of_problems" or value is not None):
                 raise TypeError(f"{name} must be a function, got {_validate.shown(value)}")
 
 
-def _criterion(name: str, of_problem: Callable, of_sample: Callable) -> Criterion:
+def _criterion(
+    name: str, of_problem: Callable, of_sample: Callable, of_problems: Callable | None = None
+) -> Criterion:
     """A criterion whose first function takes problems alone."""
 
     def checked(problem: Problem) -> np.ndarray:
@@ -66,7 +72,7 @@ def _criterion(name: str, of_problem: Callable, of_sample: Callable) -> Criterio
             raise TypeError(f"problem must be a marab_lib.Problem, got {shown}")
         return of_problem(problem)
 
-    return Criterion(name, checked, of_sample)
+    return Criterion(name, checked, of_sample, of_problems)
 
 
 def mean() -> Criterion:
@@ -86,6 +92,7 @@ def cvar(alpha: float | str | Fraction) -> Criterion:
         f"CVaR {100 * float(level):g}%",
         lambda p: p.cvars(level),
         lambda x: risk.cvar(x, level, "split"),
+        lambda listed: cvars(listed, level),
     )
 
 

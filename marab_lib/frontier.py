@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from . import _validate, criteria, policies, regret, risk
 from ._rounding import order
 from .comparison import everyone
-from .problems import Problem, cvars
+from .problems import Problem
 from .regret import checked_array, criterion_values
 from .simulation.arguments import checked_policies
 from .simulation.chunks import by_chunks
@@ -137,8 +137,8 @@ def exploration(counts: xarray.DataArray) -> xarray.DataArray:
     counts = counts.transpose(..., "checkpoint", "arm")
     done = np.insert(counts.values, 0, 0, axis=-2)[..., :-1, :]
     later = counts.values[..., -1:, :] - done
-    elsewhere = later.sum(axis=-1) - later.max(axis=-1)
-    settled = _ELSEWHERE * elsewhere <= later.sum(axis=-1)
+    left = later.sum(axis=-1)
+    settled = _ELSEWHERE * (left - later.max(axis=-1)) <= left
     times = np.insert(counts.checkpoint.values, 0, 0)
     first = np.where(settled, times[:-1] / times[-1], 1.0).min(axis=-1)
     return counts.isel(checkpoint=-1, arm=0, drop=True).copy(data=first)
@@ -202,7 +202,6 @@ def play(
         ordered, safety = result.rewards.values, []
         ordered.sort(axis=-1)  # in their place: they are all of the memory, and not asked for again
         for level in exact:
-            cvars(listed, level)  # all at once: they are asked for one by one below
             worst = total.copy(data=risk.split_cvar(ordered, exact[level]))
             safety.append(worst - _worst_of_best_arm(result, listed, level))
         numbers = {

@@ -302,7 +302,13 @@ def criterion_values(
     result: xarray.Dataset, listed: list[Problem], criterion: Criterion
 ) -> xarray.DataArray:
     """The criterion of every arm, with dimensions problem and arm."""
-    rows, name = [criterion.of_problem(problem) for problem in listed], criterion.name
+    at_once, name = criterion.of_problems, criterion.name
+    rows = list(at_once(listed) if at_once else map(criterion.of_problem, listed))
+    if len(rows) != len(listed):
+        raise ValueError(
+            f"criterion {name!r} must give a row for each of the {len(listed)} problems, got "
+            f"{len(rows)}"
+        )
     for row, problem in zip(rows, listed, strict=True):
         values = _validate.finite_array(f"criterion {name!r}", row)
         if values.shape != (problem.n_arms,) or abs(values).max() > _LARGEST_VALUE:

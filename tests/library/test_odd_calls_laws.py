@@ -167,6 +167,7 @@ def table() -> dict[str, Callable]:
         "Criterion name": lambda v: criteria.Criterion(v, np.mean, np.mean),
         "Criterion of_problem": lambda v: criteria.Criterion("own", v, np.mean),
         "Criterion of_sample": lambda v: criteria.Criterion("own", np.mean, v),
+        "Criterion of_problems": lambda v: criteria.Criterion("own", np.mean, np.mean, v),
     }
     for name, law in LAWS.items():
         calls[f"{name}.cdf x"] = law.cdf

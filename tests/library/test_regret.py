@@ -154,6 +154,20 @@ def test_pseudo_regret_of_any_criterion_pull_by_pull(with_pulls, listed, criteri
             np.testing.assert_allclose(at_t, loss[..., :t].sum(axis=-1), atol=1e-10)
 
 
+def test_a_criterion_of_several_problems_at_once_is_that_of_each(listed):
+    criterion = criteria.cvar(0.15)
+    fresh = [problems.Problem(problem.arms) for problem in listed]  # which know no CVaR yet
+    one_by_one = [criterion.of_problem(problem) for problem in fresh]
+    np.testing.assert_allclose(criterion.of_problems(listed), one_by_one, atol=1e-14)
+
+
+def test_a_criterion_that_forgets_a_problem_is_named(with_pulls, listed):
+    criterion = criteria.Criterion("own", lambda p: p.means, np.mean, lambda ps: [ps[0].means])
+    message = f"criterion 'own' must give a row for each of the {len(listed)} problems, got 1"
+    with pytest.raises(ValueError, match=message):
+        regret.criterion_regret(with_pulls, listed, criterion)
+
+
 def test_mean_criterion_is_the_regret_of_the_simulation(with_pulls, listed):
     for kind, name in (("pseudo", "theoretical_regret"), ("empirical", "empirical_regret")):
         got = regret.criterion_regret(with_pulls, listed, criteria.mean(), kind, "checkpoints")
