@@ -443,11 +443,13 @@ class Battery:
         gain, loss = self.charge_efficiency * HOURS, HOURS / self.discharge_efficiency
         trickle = np.maximum(self.lowest - kept, 0) / gain
         room = np.maximum(self.capacity - kept, 0) / gain
-        charge = np.maximum(np.minimum(np.clip(-request, 0, self.power), room), trickle)
+        asked = np.minimum(np.maximum(-request, 0), self.power)
+        charge = np.maximum(np.minimum(asked, room), trickle)
         usable = np.maximum(kept - self.lowest, 0) / loss
-        discharge = np.minimum(np.clip(request, 0, self.power), np.minimum(usable, demand))
+        wanted = np.minimum(np.maximum(request, 0), self.power)
+        discharge = np.minimum(wanted, np.minimum(usable, demand))
         after = kept + gain * charge - loss * discharge
-        return charge, discharge, np.clip(after, self.lowest, self.capacity)
+        return charge, discharge, np.minimum(np.maximum(after, self.lowest), self.capacity)
 
 
 @dataclass(frozen=True)

@@ -126,35 +126,34 @@ def distances(curves: xarray.DataArray, wanted: Mapping[str, np.ndarray]) -> dic
     return {"distance": np.mean([found[title] for title in CHOOSING], axis=0)} | found
 
 
-def numbers(curves: Mapping[str, np.ndarray]) -> dict[str, float]:
+def numbers(curves: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """What section 5.2.2 says of one panel, as numbers in units of the reward.
 
     Parameters
     ----------
-    curves : mapping from name of a policy to array, shape (rank,)
+    curves : mapping from name of a policy to array, shape (..., rank)
         Such as `printed_rewards`.
 
     Returns
     -------
-    dict
+    dict of numbers or ndarray, shape (...)
         The variance of the rewards of UCB with the least C, which plays good arms only; how much
         the curves of each policy differ between its settings; the mean reward of MV-LCB
         at its medium rho, less the better of the others; and for each alpha of MaRaB the least of
         its quantile values less ExpExp's, at the levels 1, 5, 10 and 15 %.
     """
     greedy = _GROUPS["UCB"][0].name
-    found = {f"variance of the rewards of {greedy}": float(curves[greedy].var())}
+    found = {f"variance of the rewards of {greedy}": curves[greedy].var(axis=-1)}
     for title, listed in _GROUPS.items():
         apart = distance_between_settings(np.stack([curves[p.name] for p in listed]))
-        found[f"change of {title} with its parameter"] = float(apart)
-    low, medium, high = (float(curves[p.name].mean()) for p in _GROUPS["MV-LCB"])
-    found["MV-LCB: mean reward at rho = 2 - the better of 1 and 10"] = medium - max(low, high)
+        found[f"change of {title} with its parameter"] = apart
+    low, medium, high = (curves[p.name].mean(axis=-1) for p in _GROUPS["MV-LCB"])
+    better = np.maximum(low, high)
+    found["MV-LCB: mean reward at rho = 2 - the better of 1 and 10"] = medium - better
     at = np.searchsorted(RANKS, np.array([0.01, 0.05, 0.1, 0.15]) * HORIZON)
     for policy in _GROUPS["MaRaB"]:
-        least = (curves[policy.name] - curves[RIVAL])[at].min()
-        found[f"MaRaB ({float(policy.described()['alpha']):.1%}): least v - ExpExp's"] = float(
-            least
-        )
+        least = (curves[policy.name] - curves[RIVAL])[..., at].min(axis=-1)
+        found[f"MaRaB ({float(policy.described()['alpha']):.1%}): least v - ExpExp's"] = least
     return found
 
 
@@ -182,11 +181,9 @@ def number_intervals(
 
     values = ordered.isel(rank=RANKS - 1).transpose("policy", "run", "rank").values
     names = ordered.policy.values.tolist()
-    rows = [
-        numbers(dict(zip(names, values[:, drawn].mean(axis=1), strict=True)))
-        for drawn in draws(ordered.sizes["run"], resamples, seed)
-    ]
-    table = pandas.DataFrame(rows)
+    drawn = draws(ordered.sizes["run"], resamples, seed)
+    curves = np.stack([values[:, d].mean(axis=1) for d in drawn], axis=1)
+    table = pandas.DataFrame(numbers(dict(zip(names, curves, strict=True))))
     low, high = percentile_interval(table.to_numpy()[1:], confidence, axis=0)
     return pandas.DataFrame({"value": table.iloc[0], "low": low, "high": high})
 

@@ -278,8 +278,8 @@ class Resamples:
         return np.einsum("...n,rn->...r", values, self.counts) / self.drawn.shape[1]
 
     def each(self, values: np.ndarray, statistic: Callable) -> np.ndarray:
-        """Another statistic of the values of each resample."""
-        return np.array([statistic(values[..., d]) for d in self.drawn])
+        """Another statistic, of the last axis of values of shape (1 + resamples, ..., n)."""
+        return statistic(np.moveaxis(values[..., self.drawn], -2, 0))
 
     def each_sorted(self, values: np.ndarray, statistic: Callable) -> np.ndarray:
         """As `each`, of values that each resample has in increasing order."""

@@ -495,7 +495,7 @@ def marab_over_exp_exp(e: Evidence) -> Iterator[Finding]:
 
 def _quantile_above(r: Regrets, t: int, one: str, other: str, end: str, q: float) -> Finding:
     both = np.stack([r.values[one, t], r.values[other, t]])
-    apart = r.draws.each(both, lambda v: -np.diff(np.quantile(v, q, axis=1))[0])
+    apart = r.draws.each(both, lambda v: -np.diff(np.quantile(v, q, axis=-1))[:, 0])
     text = f"{one}'s {100 * q:g} % quantile - {other}'s"
     return r.finding(f"{one} {end} at {t}", text, apart, Above(0))
 

@@ -39,6 +39,7 @@ __all__ = [
     "distance_between_settings",
     "figure_3_policies",
     "origin_table",
+    "rank_correlation",
     "representative_problems",
     "reward_statements",
     "reward_summary",
@@ -264,7 +265,8 @@ def change_intervals(
         lines = ordered.sel(policy=[p.name for p in listed])
         for problem in ordered.problem.values:
             of_runs = lines.sel(problem=problem).transpose("policy", "run", "rank").values
-            value, *many = (distance_between_settings(of_runs[:, d].mean(axis=1)) for d in drawn)
+            curves = np.stack([of_runs[:, d].mean(axis=1) for d in drawn], axis=1)
+            value, *many = distance_between_settings(curves)
             rows[family, problem] = [value, *percentile_interval(many, confidence)]
     return pandas.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high"])
 
@@ -330,18 +332,35 @@ def rewards(e: Evidence) -> Rewards:
     return Rewards(summary.assign_coords(parameter_coordinates(every)))  # as the paper names them
 
 
-def _rank_correlation(values: np.ndarray) -> float:
-    """Spearman's correlation of two rows; 0 where one of them does not vary at all."""
+def rank_correlation(pairs: np.ndarray) -> np.ndarray:
+    """Spearman's correlation of two rows; 0 where one of them does not vary at all.
+
+    Parameters
+    ----------
+    pairs : ndarray, shape (..., 2, n)
+
+    Returns
+    -------
+    ndarray, shape (...), in [-1, 1]
+
+    Examples
+    --------
+    >>> rank_correlation(np.array([[[1.0, 5, 9], [1, 2, 3]], [[1, 1, 1], [1, 2, 3]]])).tolist()
+    [1.0, 0.0]
+    """
     from scipy.stats import rankdata
 
-    if (order(np.ptp(values, axis=1), 0) == 0).any():
-        return 0.0
-    return float(np.corrcoef(rankdata(values, axis=1))[0, 1])
+    ranks = rankdata(pairs, axis=-1)
+    apart = ranks - ranks.mean(axis=-1, keepdims=True)
+    deviations = np.sqrt((apart**2).sum(axis=-1)).prod(axis=-1)
+    constant = (order(np.ptp(pairs, axis=-1), 0) == 0).any(axis=-1)
+    together = np.where(constant, 0, apart.prod(axis=-2).sum(axis=-1))
+    return together / np.where(constant, 1, deviations)
 
 
 def _with_variance(r: Rewards, family: str, parameter: str, rule: Rule) -> Finding:
     both = np.stack([r.change[family], r.variance])
-    correlation = r.draws.each(both, _rank_correlation)
+    correlation = r.draws.each(both, rank_correlation)
     text = f"rank correlation of the change of the rewards with {parameter} and the variance"
     return r.draws.finding(f"{family}, {parameter} and variance", text, correlation, rule)
 

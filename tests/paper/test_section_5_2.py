@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray
+from scipy import stats
 
 from marab_lib import Problem, arms, policies, problems, regret, simulate
 from marab_lib.paper import figures, interpretations, section_5_2_1, section_5_2_2
@@ -252,9 +253,7 @@ def test_reward_statements(rewards):
     key = "MaRaB(alpha=0.2, C=1e-06) v_0.05"
     assert table.loc[key, "value"] == pytest.approx(float(gap.mean()))
     assert table.loc[f"{key} share", "value"] == pytest.approx(float((gap > 0).mean()))
-    from scipy.stats import spearmanr
-
-    expected = spearmanr(summary.change.sel(family="UCB"), summary.variance).statistic
+    expected = stats.spearmanr(summary.change.sel(family="UCB"), summary.variance).statistic
     assert table.loc["UCB, C and variance", "value"] == pytest.approx(expected)
 
 
@@ -306,6 +305,11 @@ def test_bad_results_are_named(listed, result):
         section_5_2_2.representative_problems(listed, [2])
 
 
-def test_a_row_that_does_not_vary_correlates_with_nothing():
-    assert section_5_2_2._rank_correlation(np.array([[1.0, 1, 1], [1, 2, 3]])) == 0
-    assert section_5_2_2._rank_correlation(np.array([[1.0, 5, 9], [1, 2, 3]])) == pytest.approx(1)
+def test_rank_correlations_are_scipys_but_0_for_a_row_that_does_not_vary():
+    pairs = np.random.default_rng(7).normal(size=(4, 3, 2, 30)).round(1)  # with equal ones
+    pairs[0, 0, 1] = 2.0
+    found = section_5_2_2.rank_correlation(pairs)
+    assert found.shape == (4, 3)
+    assert found[0, 0] == 0
+    for place in [*np.ndindex(4, 3)][1:]:
+        assert found[place] == pytest.approx(stats.spearmanr(*pairs[place]).statistic, abs=1e-12)
