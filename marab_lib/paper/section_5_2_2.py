@@ -345,7 +345,8 @@ def rank_correlation(pairs: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> rank_correlation(np.array([[[1.0, 5, 9], [1, 2, 3]], [[1, 1, 1], [1, 2, 3]]])).tolist()
+    >>> pairs = np.array([[[1.0, 5, 9], [1, 2, 3]], [[1, 1, 1], [1, 2, 3]]])
+    >>> rank_correlation(pairs).round(9).tolist()
     [1.0, 0.0]
     """
     from scipy.stats import rankdata
