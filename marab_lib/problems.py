@@ -179,10 +179,6 @@ class Problem(ReadOnly):
 
     def encode(self) -> Encoded:
         """Kinds, starts, sizes (one an arm) and the flat parameters, for the compiled loops."""
-        return self._encoded
-
-    @cached_property
-    def _encoded(self) -> Encoded:
         return join_encoded([law.encode() for law in self._laws])
 
 
