@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
@@ -681,7 +681,7 @@ class TruncatedGaussianMixture(_Continuous):
         if self._mirrored.any():
             mass = np.where(self._mirrored, special.ndtr(-z_low) - special.ndtr(-z), mass)
         if (flat := self._is_flat(x)).any():
-            mass[flat] = self._integral(x, flat)
+            mass[flat] = self._integral(x, lambda e: 1.0, flat)
         return mass
 
     # A Gaussian much wider than an interval is nearly flat there, and differences of its cdf lose
@@ -701,26 +701,20 @@ class TruncatedGaussianMixture(_Continuous):
         slope = _normal_pdf(self._z(x)) - _normal_pdf(self._z(self.lower))
         value = (x[..., None] - self.means) * self._mass_below(x) + self.scales * slope
         value = value / np.where(width > 0, width, 1)
-        flat = self._is_flat(x)
-        if flat.any():
-            e = width[..., None] * _GAUSS_NODES
-            z = (self.lower[..., None, None] + e - self.means[..., None]) / self.scales[..., None]
-            values = _normal_pdf(z) @ (_GAUSS_WEIGHTS * (1 - _GAUSS_NODES))
-            value = np.where(flat, values * width / self.scales, value)
+        if (flat := self._is_flat(x)).any():
+            value[flat] = self._integral(x, lambda e: 1 - _GAUSS_NODES, flat)
         return value
 
-    def _integral(
-        self, x: np.ndarray, where: Any = ..., power: int = 0, theta: float = 0.0
-    ) -> np.ndarray:
-        """Integral from the lower end to x of e**power exp(-theta e) times each Gaussian density.
+    def _integral(self, x: np.ndarray, factor: Callable, where: Any = ...) -> np.ndarray:
+        """Integral from the lower end to x of factor(e) times each Gaussian density.
 
-        e is the distance from the lower end; precise for wide components and small theta. `where`
-        tells which components are asked for.
+        e is the distance from the lower end; precise for wide components and a smooth factor.
+        `where` tells which components are asked for.
         """
         per_component = x[..., None], self.lower[..., None], self.means, self.scales
         x, low, mean, scale = (a[where][..., None] for a in np.broadcast_arrays(*per_component))
         e = (x - low) * _GAUSS_NODES
-        values = _normal_pdf((low + e - mean) / scale) * e**power * np.exp(-theta * e) / scale
+        values = _normal_pdf((low + e - mean) / scale) * factor(e) / scale
         return (values @ _GAUSS_WEIGHTS) * e[..., -1] / _GAUSS_NODES[-1]
 
     @cached_property
@@ -746,7 +740,8 @@ class TruncatedGaussianMixture(_Continuous):
         w = self._truncated_weights
         centres, within = self.means + self.scales * shift, self.scales**2 * spread
         if self._wide.any():
-            first, second = (self._integral(self.upper, power=p) / width for p in (1, 2))
+            first = self._integral(self.upper, lambda e: e) / width
+            second = self._integral(self.upper, np.square) / width
             centres = np.where(self._wide, self.lower[..., None] + first, centres)
             within = np.where(self._wide, second - first**2, within)
         mean = (w * centres).sum(axis=-1)
@@ -797,7 +792,8 @@ class TruncatedGaussianMixture(_Continuous):
         exponent = np.where(z_low > 0, below, inside)
         if self._wide.any():
             flat = self._wide & (theta * (self.upper - self.lower)[..., None] < 20)
-            some = np.log(self._integral(self.upper, theta=theta)) - theta * self.lower[..., None]
+            some = np.log(self._integral(self.upper, lambda e: np.exp(-theta * e)))
+            some -= theta * self.lower[..., None]
             exponent = np.where(flat, some, exponent)
         return special.logsumexp(exponent, axis=-1, b=self.weights) - np.log(self._mass)
 
