@@ -35,6 +35,7 @@ __all__ = [
     "interval_coverage",
     "percentile_interval",
     "proportion_interval",
+    "rank_correlation",
     "student_half_width",
 ]
 
@@ -212,6 +213,33 @@ def percentile_interval(
     return np.quantile(
         np.asarray(resampled), [(1 - confidence) / 2, (1 + confidence) / 2], axis=axis
     )
+
+
+def rank_correlation(pairs: ArrayLike) -> np.ndarray:
+    """Spearman's correlation of two rows; 0 where one of them does not vary at all.
+
+    Parameters
+    ----------
+    pairs : array_like, shape (..., 2, n)
+        What differs by less than 1e-9 is equal but for rounding.
+
+    Returns
+    -------
+    ndarray, shape (...), in [-1, 1]
+
+    Examples
+    --------
+    >>> pairs = np.array([[[1.0, 5, 9], [1, 2, 3]], [[1, 1, 1], [1, 2, 3]]])
+    >>> rank_correlation(pairs).round(9).tolist()
+    [1.0, 0.0]
+    """
+    from scipy.stats import rankdata
+
+    ranks = rankdata(np.asarray(pairs, dtype=np.float64).round(9), axis=-1)
+    apart = ranks - ranks.mean(axis=-1, keepdims=True)
+    deviations = np.sqrt((apart**2).sum(axis=-1)).prod(axis=-1)
+    together = apart.prod(axis=-2).sum(axis=-1)
+    return together / np.where(deviations > 0, deviations, 1)
 
 
 def growth_ratio(paths: xarray.DataArray) -> Estimate:

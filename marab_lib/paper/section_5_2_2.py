@@ -13,7 +13,7 @@ from ..policies import Policy
 from ..problems import Problem
 from ..simulation.chunks import by_chunks
 from ..simulation.result import parameter_coordinates
-from ..statistics import LEVEL, Estimate, draws, percentile_interval
+from ..statistics import LEVEL, Estimate, draws, percentile_interval, rank_correlation
 from .evidence import Evidence
 from .rules import (
     Above,
@@ -39,7 +39,6 @@ __all__ = [
     "distance_between_settings",
     "figure_3_policies",
     "origin_table",
-    "rank_correlation",
     "representative_problems",
     "reward_statements",
     "reward_summary",
@@ -330,33 +329,6 @@ def rewards(e: Evidence) -> Rewards:
     )
     every = [policy for listed in named.values() for policy in listed]
     return Rewards(summary.assign_coords(parameter_coordinates(every)))  # as the paper names them
-
-
-def rank_correlation(pairs: np.ndarray) -> np.ndarray:
-    """Spearman's correlation of two rows; 0 where one of them does not vary at all.
-
-    Parameters
-    ----------
-    pairs : ndarray, shape (..., 2, n)
-
-    Returns
-    -------
-    ndarray, shape (...), in [-1, 1]
-
-    Examples
-    --------
-    >>> pairs = np.array([[[1.0, 5, 9], [1, 2, 3]], [[1, 1, 1], [1, 2, 3]]])
-    >>> rank_correlation(pairs).round(9).tolist()
-    [1.0, 0.0]
-    """
-    from scipy.stats import rankdata
-
-    ranks = rankdata(pairs, axis=-1)
-    apart = ranks - ranks.mean(axis=-1, keepdims=True)
-    deviations = np.sqrt((apart**2).sum(axis=-1)).prod(axis=-1)
-    constant = (order(np.ptp(pairs, axis=-1), 0) == 0).any(axis=-1)
-    together = np.where(constant, 0, apart.prod(axis=-2).sum(axis=-1))
-    return together / np.where(constant, 1, deviations)
 
 
 def _with_variance(r: Rewards, family: str, parameter: str, rule: Rule) -> Finding:

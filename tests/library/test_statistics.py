@@ -7,8 +7,9 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 import xarray
+from scipy import stats
 
-from marab_lib.statistics import Estimate, draws, growth_ratio
+from marab_lib.statistics import Estimate, draws, growth_ratio, rank_correlation
 
 
 def coverage(make, truth, repetitions=400):
@@ -108,3 +109,19 @@ def test_rounding_makes_no_interval():
 def test_bad_input_is_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_rank_correlations_are_scipys_but_0_for_a_row_that_does_not_vary():
+    pairs = np.random.default_rng(7).normal(size=(4, 3, 2, 30)).round(1)  # with equal ones
+    pairs[0, 0, 1] = 2.0
+    found = rank_correlation(pairs)
+    assert found.shape == (4, 3)
+    assert found[0, 0] == 0
+    for place in [*np.ndindex(4, 3)][1:]:
+        assert found[place] == pytest.approx(stats.spearmanr(*pairs[place]).statistic, abs=1e-12)
+
+
+def test_a_row_that_does_not_vary_correlates_with_nothing():
+    assert rank_correlation(np.array([[1.0, 1, 1], [1, 2, 3]])) == 0
+    assert rank_correlation(np.array([[1.0, 1 + 1e-12, 1], [1, 2, 3]])) == 0
+    assert rank_correlation(np.array([[1.0, 5, 9], [1, 2, 3]])) == pytest.approx(1)

@@ -303,13 +303,3 @@ def test_bad_results_are_named(listed, result):
         by_chunks(listed, [policies.MIN()], 50, 1, 0, lambda *_: None, size=0)
     with pytest.raises(ValueError, match=r"shares must be a number in \[0, 1\], got 2"):
         section_5_2_2.representative_problems(listed, [2])
-
-
-def test_rank_correlations_are_scipys_but_0_for_a_row_that_does_not_vary():
-    pairs = np.random.default_rng(7).normal(size=(4, 3, 2, 30)).round(1)  # with equal ones
-    pairs[0, 0, 1] = 2.0
-    found = section_5_2_2.rank_correlation(pairs)
-    assert found.shape == (4, 3)
-    assert found[0, 0] == 0
-    for place in [*np.ndindex(4, 3)][1:]:
-        assert found[place] == pytest.approx(stats.spearmanr(*pairs[place]).statistic, abs=1e-12)
