@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -99,6 +102,21 @@ def run_python(*arguments, cwd=None, without=(), **environment):
         env=kept | environment,
         timeout=300,
     )
+
+
+@contextmanager
+def program(*arguments) -> Iterator[subprocess.Popen]:
+    """The program, to be interrupted: where a script's ``&`` starts the tests, too."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "marab_lib", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
 
 
 def wait_until(condition, seconds: float = 60) -> None:

@@ -6,6 +6,7 @@ this, and only on Linux; JupyterLab, and the checks of the saved notebooks, star
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 import os
 import signal
@@ -75,6 +76,16 @@ class Manager(AsyncKernelManager):
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         self.provisioner = _Copied(kernel_spec=self.kernel_spec, parent=self)
+
+    async def shutdown_kernel(  # type: ignore[override]  # as the asynchronous manager's own
+        self, now: bool = False, restart: bool = False
+    ) -> None:
+        """As ever, but first end what an interrupt left waiting: it would report a dead kernel."""
+        left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        await super().shutdown_kernel(now, restart)
 
 
 def _run(arguments: list[str], environment: dict[str, str], folder: str) -> None:

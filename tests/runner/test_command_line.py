@@ -12,7 +12,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from cases import is_running, run_python, wait_until
+from cases import is_running, program, run_python, wait_until
 
 from marab_lib.runner import find, sweep
 from marab_lib.runner import run as runner_run
@@ -503,16 +503,11 @@ def test_an_interrupt_leaves_no_half_file_and_no_kernel(write_notebook, tmp_path
         told = f"import os, time\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\n"
         write_notebook(name, f"{told}time.sleep(600)")
     write_notebook("03_never", f"open({str(tmp_path / 'three')!r}, 'w')")
-    command = ["reproduce", "--notebooks", tmp_path / "notebooks", "--out", tmp_path / "out"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "marab_lib", *command], stderr=subprocess.PIPE
-    )
-    try:
+    places = ["--notebooks", tmp_path / "notebooks", "--out", tmp_path / "out"]
+    with program("reproduce", *places) as process:
         wait_until(lambda: all(mark.exists() and mark.read_text() for mark in marks))
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=60)[1].decode().strip().startswith("interrupted")
-    finally:
-        process.kill()
     assert process.returncode == INTERRUPTED
     assert [path.name for path in done.parent.iterdir()] == ["01_show.ipynb"]
     assert done.read_text() == "of a run before"

@@ -4,13 +4,11 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from cases import program, wait_until
 
 from marab_lib.runner import find, run, sweep
 from marab_lib.runner.command_line import INTERRUPTED, main
@@ -244,19 +242,10 @@ def test_an_interrupted_sweep_goes_on(write_notebook, command, tmp_path):
     write_notebook("01_show", TABLES, counting(tmp_path), wait)
     places = ["--notebooks", tmp_path / "notebooks", "--out", tmp_path / "out"]
     arguments = ["-g", "horizon", "5", "6", "7"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "marab_lib", "sweep", "1", *arguments, *places],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    try:
-        while not (tmp_path / "waits").exists():
-            assert process.poll() is None
-            time.sleep(0.05)
+    with program("sweep", "1", *arguments, *places) as process:
+        wait_until((tmp_path / "waits").exists)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
     assert process.returncode == INTERRUPTED
     assert "interrupted" in err.decode()
     assert "3 numbers of 01_show" in out.decode()
