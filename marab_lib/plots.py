@@ -6,6 +6,7 @@ without colour too.
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 from matplotlib.ticker import (
     FixedLocator,
     FormatStrFormatter,
@@ -38,6 +40,7 @@ __all__ = [
     "comparison",
     "curve",
     "distribution",
+    "drawn",
     "earnings",
     "exploration_area",
     "frontier",
@@ -88,6 +91,37 @@ _OTHER = ("#777777", (0, (2, 2)), "h")
 def use_style() -> None:
     """Set the project's style for all figures that follow, whatever the user's own settings."""
     plt.style.use(["default", Path(__file__).with_name("marab.mplstyle")])
+
+
+def drawn(figure: Figure, *formats: str, dpi: float | None = None) -> list[bytes]:
+    """A figure in some formats, drawn once in each and laid out once for all.
+
+    It has no layout engine after that: as long as it has one, be it "none", `savefig` draws twice.
+
+    Parameters
+    ----------
+    figure : Figure
+    formats : str
+        Such as "png" and "pdf".
+    dpi : float, optional
+        Dots an inch. Default: that of the style.
+
+    Returns
+    -------
+    list of bytes
+        What a file of each format holds: the same for the same figure, for no date is in it.
+    """
+    files = [io.BytesIO() for _ in formats]
+    if (dots := dpi or plt.rcParams["savefig.dpi"]) != "figure":
+        figure.set_dpi(dots)  # before the layout, for which texts are measured
+    if layout := figure.get_layout_engine():
+        layout.execute(figure)
+    with plt.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False}):
+        figure.set_layout_engine(None)
+        for name, file in zip(formats, files, strict=True):
+            undated = {"CreationDate": None} if name == "pdf" else None
+            figure.savefig(file, format=name, dpi=figure.dpi, metadata=undated)
+    return [file.getvalue() for file in files]
 
 
 def policy_style(title: str) -> dict[str, Any]:

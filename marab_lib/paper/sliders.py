@@ -8,7 +8,6 @@ picture. A `Grid` holds the curves at every position of the sliders; the static 
 from __future__ import annotations
 
 import base64
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -106,10 +105,8 @@ class Explorer:
     def _show(self, values: dict[str, float]) -> None:
         figure = Figure(figsize=self._size, layout="constrained")
         self._draw(figure, **values)
-        # Once: drawing a figure again may shift its layout by a fraction of a pixel.
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", dpi=100)  # half of a saved figure's: it is drawn fast
-        self.values, self.figure, self.png = values, figure, buffer.getvalue()
+        (png,) = plots.drawn(figure, "png", dpi=100)  # half of a saved figure's: it is drawn fast
+        self.values, self.figure, self.png = values, figure, png
 
     @cached_property
     def widget(self) -> ipywidgets.Widget:

@@ -1,5 +1,6 @@
 """What most notebooks use, loaded for `kernels` before it is copied. Import it for this alone."""
 
+import gc
 import sys
 
 import matplotlib.pyplot  # noqa: F401
@@ -15,3 +16,4 @@ PATH = [folder for folder in sys.path if folder]  # a kernel adds its own folder
 
 compile_all()
 xarray.DataArray([0.0])  # it looks for other packages' arrays now
+gc.freeze()  # nothing of it is garbage: a copy need not look through it, which would also copy it

@@ -6,7 +6,6 @@ run leaves no half file and never harms one that was written before.
 
 from __future__ import annotations
 
-import io
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,7 +66,7 @@ class Outputs:
         return below(self.folder, kind, f"{self.prefix}_{name}{suffix}")
 
     def figure(self, figure: matplotlib.figure.Figure, name: str, *, show: bool = True) -> None:
-        """Show a figure, and write it as PNG and PDF to ``figures/``: drawn once, with one layout.
+        """Show a figure, and write it as PNG and PDF to ``figures/``, as `plots.drawn` makes them.
 
         Parameters
         ----------
@@ -79,18 +78,17 @@ class Outputs:
         import matplotlib.pyplot as plt
         from IPython.display import display
 
-        drawn = io.BytesIO()
-        figure.savefig(drawn, format="png")
-        figure.set_layout_engine("none")  # once: it takes as long as to draw
+        from ..plots import drawn
+
+        formats = ("png", "pdf") if self.folder else ("png",)
+        files = drawn(figure, *formats)
         if show:
-            display({"text/plain": repr(figure), "image/png": drawn.getvalue()}, raw=True)
+            display({"text/plain": repr(figure), "image/png": files[0]}, raw=True)
             plt.close(figure)  # or it would be shown again
         if self.folder:
-            with replace_when_done(self._path("figures", name, ".png")) as part:
-                part.write_bytes(drawn.getvalue())
-            with replace_when_done(self._path("figures", name, ".pdf")) as part:
-                # No date: the same run gives the same bytes.
-                figure.savefig(part, metadata={"CreationDate": None})
+            for suffix, content in zip(formats, files, strict=True):
+                with replace_when_done(self._path("figures", name, f".{suffix}")) as part:
+                    part.write_bytes(content)
 
     def table(self, table: pandas.DataFrame, name: str) -> None:
         """Write a table as CSV to ``numbers/``."""

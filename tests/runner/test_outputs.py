@@ -1,5 +1,6 @@
 """Files of a notebook are whole, the same for the same run, and never lost."""
 
+import io
 import os
 
 import matplotlib.pyplot as plt
@@ -8,8 +9,9 @@ import pandas as pd
 import pytest
 import seaborn
 import xarray as xr
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from marab_lib.plots import COLORS, use_style
+from marab_lib.plots import COLORS, drawn, use_style
 from marab_lib.runner.outputs import Outputs
 from marab_lib.work.files import (
     load_dataset,
@@ -203,6 +205,27 @@ def test_the_same_figure_gives_the_same_bytes(tmp_path, monkeypatch):
     for name in ("06_line.png", "06_line.pdf"):
         one, two = ((tmp_path / f / "figures" / name).read_bytes() for f in ("one", "two"))
         assert one == two
+
+
+@pytest.mark.parametrize("dpi", [200, 73])
+def test_a_figure_is_laid_out_once_for_all_formats(dpi, monkeypatch):
+    """And looks as Matplotlib alone saves it; the size of a text depends on the resolution."""
+    count, execute = [], ConstrainedLayoutEngine.execute
+    monkeypatch.setattr(
+        ConstrainedLayoutEngine, "execute", lambda *given: count.append(1) or execute(*given)
+    )
+    with plt.rc_context():
+        use_style()
+        ours, theirs = (plt.figure() for _ in range(2))
+        for figure in (ours, theirs):
+            left, _ = figure.subplots(1, 2)
+            left.set(xlabel="$t$", ylabel="regret", yscale="log", ylim=(1e-3, 1))
+        png, pdf = drawn(ours, "png", "pdf", dpi=dpi)
+        assert len(count) == 1
+        theirs.savefig(file := io.BytesIO(), format="png", dpi=dpi)
+        assert png == file.getvalue()
+        assert pdf.startswith(b"%PDF")
+        plt.close("all")
 
 
 def test_the_colours_are_those_of_seaborn():
