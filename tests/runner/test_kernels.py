@@ -20,13 +20,14 @@ LOADED = "import sys\nprint('xarray' in sys.modules)"
 SURROUNDINGS = """\
 import json, os, signal, sys, threading
 known, copied = sorted(dir()), "xarray" in sys.modules
-import matplotlib, matplotlib.pyplot as plt, pandas
+import matplotlib, matplotlib.pyplot as plt, numpy, pandas, xarray
 from marab_lib.runner import outputs
 given = {
     "path": sys.path, "folder": os.getcwd(), "name": __name__, "known": known,
     "environment": sorted(set(os.environ) - {"JPY_PARENT_PID"}), "flags": str(sys.flags),
-    "backend": plt.get_backend(), "width": pandas.options.display.width,
-    "look": matplotlib.rcParams["figure.figsize"], "group": os.getpgid(0) == os.getpid(),
+    "pandas": str(pandas.options.d), "numpy": numpy.get_printoptions(),
+    "xarray": str(xarray.get_options()), "matplotlib": str(matplotlib.rcParams),
+    "group": os.getpgid(0) == os.getpid(),
     "thread": threading.current_thread() is threading.main_thread(),
     "interrupt": signal.getsignal(signal.SIGINT).__name__, "copied": copied,
 }
