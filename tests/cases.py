@@ -104,19 +104,25 @@ def run_python(*arguments, cwd=None, without=(), **environment):
     )
 
 
+signals = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")  # for tests of `program`
+
+
 @contextmanager
 def program(*arguments) -> Iterator[subprocess.Popen]:
-    """The program, to be interrupted: where a script's ``&`` starts the tests, too."""
-    process = subprocess.Popen(
+    """The program, to be interrupted or killed; it hears an interrupt even if the tests do not.
+
+    They do not where a script has started them with ``&``.
+    """
+    with subprocess.Popen(
         [sys.executable, "-m", "marab_lib", *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def wait_until(condition, seconds: float = 60) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from cases import is_running, program, run_python, wait_until
+from cases import is_running, program, run_python, signals, wait_until
 
 from marab_lib.runner import find, sweep
 from marab_lib.runner import run as runner_run
@@ -492,7 +492,7 @@ def test_the_kernel_is_this_python_whatever_the_user_has(
     assert os.environ["MPLBACKEND"] == "agg"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@signals
 def test_an_interrupt_leaves_no_half_file_and_no_kernel(write_notebook, tmp_path):
     """Of two notebooks at once, though only the program itself is told of it."""
     done = tmp_path / "out" / "notebooks" / "01_show.ipynb"

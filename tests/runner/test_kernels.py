@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 
 import nbformat
 import pytest
-from cases import is_running, run_python, wait_until
+from cases import is_running, program, run_python, wait_until
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 
@@ -71,12 +70,8 @@ def test_a_copy_ends_when_its_runner_is_killed(write_notebook, tmp_path):
     told = f"import os, time\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\n"
     write_notebook("01_sleep", f"{told}time.sleep(600)")
     command = ["run", "01", "--notebooks", tmp_path / "notebooks", "--out", tmp_path / "out"]
-    process = subprocess.Popen([sys.executable, "-m", "marab_lib", *command])
-    try:
+    with program(*command):
         wait_until(lambda: mark.exists() and mark.read_text())
-    finally:
-        process.kill()
-    process.wait()
     wait_until(lambda: not is_running(int(mark.read_text())))
 
 

@@ -1,14 +1,13 @@
 """A sweep: a grid of runs that goes on where it stopped, and one table of all."""
 
 import json
-import os
 import re
 import signal
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from cases import program, wait_until
+from cases import program, signals, wait_until
 
 from marab_lib.runner import find, run, sweep
 from marab_lib.runner.command_line import INTERRUPTED, main
@@ -234,7 +233,7 @@ def test_folders_differ_where_values_do(write_notebook, tmp_path):
     assert max(len(folder.name) for folder in folders) < 100
 
 
-@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@signals
 def test_an_interrupted_sweep_goes_on(write_notebook, command, tmp_path):
     """The second of three points is interrupted; the next call does that one and the last."""
     wait = f"import os, time\nif horizon == 6 and not os.path.exists({str(tmp_path / 'go')!r}):\n"
@@ -244,6 +243,7 @@ def test_an_interrupted_sweep_goes_on(write_notebook, command, tmp_path):
     arguments = ["-g", "horizon", "5", "6", "7"]
     with program("sweep", "1", *arguments, *places) as process:
         wait_until((tmp_path / "waits").exists)
+        assert process.poll() is None
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == INTERRUPTED
