@@ -66,7 +66,7 @@ def checked_array(
             raise ValueError(f"{name} must have the dimension {dim!r}, got {x.dims}")
     if x.dtype.kind not in "iufb":
         raise TypeError(f"{name} must be a DataArray of numbers, got the type {x.dtype}")
-    if (worst := float(abs(x).max()) if x.size else 0.0) > largest:
+    if (worst := max(float(x.max()), -float(x.min())) if x.size else 0.0) > largest:
         raise ValueError(f"{name} must be numbers in [{-largest:g}, {largest:g}], got {worst:g}")
     return x
 

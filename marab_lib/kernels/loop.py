@@ -154,7 +154,7 @@ class Options(NamedTuple):
     """What the loop does for one policy."""
 
     params: np.ndarray  # handed to the index function
-    memory_size: int
+    memory: np.ndarray  # the policy's own, all 0
     keep_history: bool
     tail_sizes: np.ndarray  # for n = 0..horizon, or empty
     time: int  # what is subtracted from the 1-based t
@@ -214,7 +214,8 @@ def _play(index_function, options, laws, length, begin, end, output, room):
         key0, key1 = keys[problem, 0], keys[problem, 1]
         best_mean = means[problem].max()
         _clear(arms, sums)
-        memory[:] = 0.0
+        if pair > begin:  # the first has new memory, of which the system gives only what is touched
+            memory[:] = 0.0
         known, settled, i = False, False, -1
         state[0].horizon = horizon
         state[0].last_arm = -1
@@ -300,7 +301,7 @@ _PULLS_OVER_TIME = types.Array(types.int32, 3, "C")
 
 _SIMULATE = _INT(
     INDEX_FUNCTION,
-    types.NamedTuple((F1, _INT, types.boolean, _I1, _INT, _INT, _INT, _INT), Options),
+    types.NamedTuple((F1, F1, types.boolean, _I1, _INT, _INT, _INT, _INT), Options),
     types.NamedTuple((_I2, _I2, _I2, F1, _U2, F2), Laws),
     types.NamedTuple((_INT, _INT, _INT, _I1), Length),
     _INT,  # first of the (problem, run) pairs to do
@@ -321,7 +322,7 @@ def _simulate(index_function, options, laws, length, begin, end, output):
         state=np.zeros(1, STATE),
         groups=np.zeros(-(-k // GROUP), ARM),
         order=np.zeros(k, np.int64),
-        memory=np.zeros(options.memory_size),
+        memory=options.memory,
         low=np.empty((k, options.tail_sizes[horizon] if with_tail else 0)),
         high=np.empty((k, horizon if with_tail else 0)),
         history=np.empty((k, horizon if options.keep_history else 0)),

@@ -35,8 +35,8 @@ def play(
     """
     k, horizon = setting.n_arms, setting.horizon
     tails = policy.tail_sizes(horizon)
-    given, size = np.array(params, dtype=np.float64), policy.memory_size(k, horizon)
-    options = Options(given, size, policy.keeps_history, tails, *policy.kernel_options())
+    given, memory = np.array(params, dtype=np.float64), np.zeros(policy.memory_size(k, horizon))
+    options = Options(given, memory, policy.keeps_history, tails, *policy.kernel_options())
     length = Length(horizon, steps or horizon, setting.runs, setting.steps)
     output = empty_output(end - begin, setting)
     function = checked or policy.index_function

@@ -7,7 +7,7 @@ with the number of its task.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import numpy as np
 
@@ -26,11 +26,8 @@ def in_threads(function: Callable[..., Arrays], tasks: Sequence[tuple], threads:
         try:
             for number, task in enumerate(tasks):
                 numbers[pool.submit(function, *task)] = number
-            waiting = set(numbers)
-            while waiting:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
-                    # Popped, so that a result is freed as soon as the caller has copied it.
-                    yield numbers.pop(future), future.result()
+            for future in as_completed(numbers):
+                # Popped, so that a result is freed as soon as the caller has copied it.
+                yield numbers.pop(future), future.result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
