@@ -29,6 +29,14 @@ def test_a_column_of_the_grid_ends_where_the_next_run_would_take_too_long():
     assert memory > 50
 
 
+def test_the_memory_of_a_column_is_its_own():
+    """The system's own count is at least what the process that started it had held."""
+    bench = benchmark("bench")
+    held = np.ones(2**26)  # 512 MiB
+    _, memory = bench.measured_column("MIN", 2, (1000,), budget=1e-9)[1000]
+    assert memory < held.nbytes / 2**20 < bench.peak_memory()
+
+
 @pytest.mark.parametrize("policy", ["UCB", "UCB-V", "KL-UCB", "MOSS", "Thompson"])
 def test_lockstep_numpy_does_the_same_work(policy):
     """Difference of two mean regrets of 200 runs, at 4 standard errors: error rate 6e-5 each."""
