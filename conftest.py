@@ -1,19 +1,31 @@
 """pytest settings for the tests, the doctests and the notebooks (nbval)."""
 
+import os
 from contextlib import ExitStack
 from functools import partial
+from importlib.metadata import EntryPoint
 
 import pictures
 import pytest
+from jupyter_client.provisioning import KernelProvisionerFactory
 
 from marab_lib.runner.run import clean_environment
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """nbval's kernels start as free of the user's own files as those of `make reproduce`."""
+    """nbval's kernels start like those of `make reproduce`: without the user's files, as copies.
+
+    Where the variable of Jupyter names another way, they start in that.
+    """
     stack = ExitStack()
     stack.enter_context(clean_environment())
     config.add_cleanup(stack.close)
+    ways = KernelProvisionerFactory.instance()
+    if ways.default_provisioner_name_env not in os.environ:
+        ways.provisioners["copied"] = EntryPoint(
+            "copied", "marab_lib.runner.kernels:Copied", ways.GROUP_NAME
+        )
+        ways.default_provisioner_name = "copied"
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:

@@ -2,7 +2,8 @@
 
 NumPy, OpenBLAS, the C library and Numba choose their code by the processor, and other code gives
 other last bits. Each dialect below tells them, by environment variables, to take the code of
-another processor; whatever the notebooks have saved must come out under every one.
+another processor; whatever the notebooks have saved must come out under every one. The kernels are
+no copies of one that has everything loaded, so that a missing import is seen too.
 
 With names of dialects and notebooks: ``python tests/portable.py --dialect oldest -- 09 10``.
 """
@@ -25,6 +26,7 @@ _NO_LOOPS = {"NPY_DISABLE_CPU_FEATURES": " ".join(_LOOPS)}
 _OLD_LIBRARY = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4"}
 _GENERIC = {"NUMBA_CPU_NAME": "generic"}
 _PRESCOTT = {"OPENBLAS_CORETYPE": "Prescott"}
+_FROM_SCRATCH = {"JUPYTER_DEFAULT_PROVISIONER_NAME": "local-provisioner"}
 DIALECTS = {  # by name: threads and environment variables
     "Haswell": (1, {"OPENBLAS_CORETYPE": "Haswell"}),
     "Sandybridge": (2, {"OPENBLAS_CORETYPE": "Sandybridge"}),
@@ -49,7 +51,7 @@ def check(dialect: str, notebooks: Sequence[Path]) -> subprocess.CompletedProces
             return subprocess.run(
                 [sys.executable, "-m", "pytest", *options, *map(str, notebooks)],
                 cwd=ROOT,
-                env=os.environ | variables | own,
+                env=os.environ | _FROM_SCRATCH | variables | own,
                 capture_output=True,
                 text=True,
             )

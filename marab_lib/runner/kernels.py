@@ -1,7 +1,7 @@
 """Kernels that start as copies of a process in which all packages are loaded: in .4 s, not in 3.
 
 A notebook still has a process of its own, which ends with it. Only runs without a reader start like
-this, and only on Linux; JupyterLab, and the checks of the saved notebooks, start kernels as ever.
+this, and only on Linux; JupyterLab, and the checks as on other processors, start kernels as ever.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _Process:
             os.kill(self.pid, number)
 
 
-class _Copied(LocalProvisioner):
+class Copied(LocalProvisioner):
     """Starts the kernel, if it is the one of this environment, as a copy."""
 
     async def launch_kernel(self, cmd: list[str], **given: Any) -> Any:
@@ -75,7 +75,7 @@ class Manager(AsyncKernelManager):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        self.provisioner = _Copied(kernel_spec=self.kernel_spec, parent=self)
+        self.provisioner = Copied(kernel_spec=self.kernel_spec, parent=self)
 
     async def shutdown_kernel(  # type: ignore[override]  # as the asynchronous manager's own
         self, now: bool = False, restart: bool = False

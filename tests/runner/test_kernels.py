@@ -9,6 +9,7 @@ import nbformat
 import pytest
 from cases import is_running, program, run_python, wait_until
 from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning import KernelProvisionerFactory
 from nbclient import NotebookClient
 
 from marab_lib.runner.kernels import Manager
@@ -50,7 +51,9 @@ def printed(manager: type, source: str, folder) -> str:
     return "".join(output["text"] for output in content.cells[0].outputs)
 
 
-def test_a_copy_finds_what_a_kernel_from_scratch_finds(tmp_path):
+def test_a_copy_finds_what_a_kernel_from_scratch_finds(tmp_path, monkeypatch):
+    ways = KernelProvisionerFactory.instance()
+    monkeypatch.setattr(ways, "default_provisioner_name", "local-provisioner")
     copied, scratch = (
         json.loads(printed(manager, SURROUNDINGS, tmp_path))
         for manager in (Manager, AsyncKernelManager)

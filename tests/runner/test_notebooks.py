@@ -22,6 +22,7 @@ SAVED = sorted(find.FOLDER.glob("*.ipynb"))
 TYPES = ("int", "float", "str", "bool", "list", "list[int]", "list[float]", "list[str]")
 KEPT_OF_A_CELL = {"tags", "jupyter"}
 LONGEST_CELL = 25
+WHOLE = {"itertools", "json", "math", "matplotlib.pyplot", "numpy", "pandas"}
 KINDS = {"text/plain", "text/html", "text/latex", "text/markdown", "image/png"}
 
 each_notebook = pytest.mark.parametrize("path", SAVED, ids=[path.stem for path in SAVED])
@@ -32,6 +33,7 @@ def flaws(path: Path) -> Iterator[str]:
     content = nbformat.read(path, as_version=4)
     code = [cell for cell in content.cells if cell.cell_type == "code"]
     yield from _flaws_of_the_whole(path, content)
+    yield from _flaws_of_the_imports(code)
     yield from _flaws_of_the_run(code)
     yield from _flaws_of_the_parameters(path, code)
     yield from _flaws_of_the_pictures(content)
@@ -65,6 +67,14 @@ def _flaws_of_the_whole(path: Path, content: nbformat.NotebookNode) -> Iterator[
         yield f"metadata.marab has {set(about)}"
     elif not (isinstance(about.section, str) and about.section and about.minutes > 0):
         yield "metadata.marab has no section or no minutes"
+
+
+def _flaws_of_the_imports(code: list) -> Iterator[str]:
+    """What only a process in which more is loaded would find, as that of `make reproduce` is."""
+    for statement in ast.walk(ast.parse("\n".join(cell.source for cell in code))):
+        if isinstance(statement, ast.Import):
+            for name in {alias.name for alias in statement.names} - WHOLE:
+                yield f"it imports {name} as a whole, which may lack parts that it uses"
 
 
 def _flaws_of_the_run(code: list[nbformat.NotebookNode]) -> Iterator[str]:
@@ -274,6 +284,7 @@ FLAWED = {
     "times": lambda nb: nb.cells[4].metadata.update(execution={}),
     "papermill's notes": lambda nb: nb.metadata.update(papermill={}),
     "folded on the site only": lambda nb: nb.cells[4].metadata.update(tags=["hide-input"]),
+    "a package as a whole": lambda nb: nb.cells[4].update(source="import scipy"),
     "a long cell": lambda nb: nb.cells[4].update(source="1\n" * 26),
     "a picture without a text": lambda nb: nb.cells[4].outputs.append(
         nbformat.v4.new_output("display_data", {"image/png": "AAAA"})
