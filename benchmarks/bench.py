@@ -237,7 +237,7 @@ def draw(found: dict[tuple[str, int], dict], path: Path) -> None:
     axes[1].set(xlabel="pulls T", ylabel="ns a step", title="K = 20")
     axes[2].set(xlabel="pulls T", ylabel="MiB", title="K = 20, peak memory")
     for axis in axes:
-        axis.set(xscale="log", yscale="log")
+        axis.set(xscale="log", yscale="linear" if axis is axes[2] else "log")
     axes[0].legend()
     figure.savefig(path)
     print(f"\nfigure: {path}")
