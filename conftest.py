@@ -37,7 +37,8 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest files come first, so that two processes end at about the same time."""
-    items.sort(key=lambda item: item.path.name != "test_browser.py" and item.path.suffix == ".py")
+    first = ("test_browser.py", "test_quick.py")
+    items.sort(key=lambda item: item.path.name not in first and item.path.suffix == ".py")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -27,20 +27,18 @@ SETTINGS = {  # every cell is in the page, also those out of sight; nothing asks
         "doNotDisturbMode": True,
     },
 }
-OPEN = """async ([name, kernel]) => {
+OPEN = """async name => {
     if (window.panel) {
         await panel.sessionContext.shutdown();
         panel.dispose();
     }
     await jupyterapp.restored;
-    const kernelPreference = kernel ? undefined : {shouldStart: false};
-    const given = {path: name, factory: 'Notebook', kernelPreference};
+    const given = {path: name, factory: 'Notebook'};
     window.panel = await jupyterapp.commands.execute('docmanager:open', given);
     window.statuses = [];
     await panel.sessionContext.ready;
     panel.sessionContext.statusChanged.connect((_, status) => statuses.push(status));
 }"""
-SHOWN = "() => panel.content.model?.cells.length"
 READY = "() => panel.sessionContext.session?.kernel?.status === 'idle'"
 CELLS = """() => panel.content.widgets.map(cell => cell.model)
     .filter(model => model.type === 'code' && model.sharedModel.source.trim())
@@ -119,24 +117,20 @@ class Lab:
         self.page.goto(address)
         self.page.wait_for_function("() => window.jupyterapp")
 
-    def open(self, name: str, kernel: bool = True):
+    def open(self, name: str):
         """Open a notebook of the folder instead of the one before; wait until its kernel is there.
 
         Returns the page, where it is `panel`.
         """
-        self.page.evaluate(OPEN, [name, kernel])
-        self.page.wait_for_function(READY if kernel else SHOWN)
+        self.page.evaluate(OPEN, name)
+        self.page.wait_for_function(READY)
         return self.page
 
     def run_all(self, seconds: float = 300) -> dict:
         """Run all cells, wait until the kernel is idle, and tell what is seen then."""
-        self.page.evaluate("() => { jupyterapp.commands.execute('notebook:run-all-cells'); }")
-        self.page.wait_for_function(DONE, timeout=seconds * 1000, polling=200)
-        return self.seen()
-
-    def seen(self) -> dict:
-        """What the open notebook shows."""
         page = self.page
+        page.evaluate("() => { jupyterapp.commands.execute('notebook:run-all-cells'); }")
+        page.wait_for_function(DONE, timeout=seconds * 1000, polling=200)
         cells = page.evaluate(CELLS)
         outputs = [output for cell in cells for output in cell["outputs"]]
         return {

@@ -124,6 +124,18 @@ def _without(record: Any, fields: tuple[str, ...]) -> Any:
     )
 
 
+def _words(function: Any, seen: set) -> Iterator[str]:
+    """Names and constants of a compiled function, and of all that it calls."""
+    seen.add(function)
+    for code in _codes(function.py_func.__code__):
+        yield from map(repr, (*code.co_names, *code.co_consts))
+    for _, value in _referred(function.py_func):
+        if not isinstance(value, Dispatcher):
+            yield repr(value)
+        elif value not in seen:
+            yield from _words(value, seen)
+
+
 @functools.lru_cache(maxsize=64)
 def with_checks(function: Any, tails: bool) -> Dispatcher:
     """An index function that does the same as a user's one, and raises IndexError beyond an array.
@@ -132,20 +144,21 @@ def with_checks(function: Any, tails: bool) -> Dispatcher:
     ----------
     function : compiled index function
     tails : bool
-        Whether the loop keeps the lower tails for it; without them it does not see their fields.
+        Whether the loop keeps the lower tails for it; without them it may not ask for their fields.
 
     Raises
     ------
     ValueError
-        If it asks for a field that it does not see, or returns something.
+        If it asks for a field that is not there, or returns something.
     """
     name, unseen = function.__name__, () if tails else _TAIL_FIELDS
-    seen_arm, seen_state = _without(ARM, unseen), _without(STATE, unseen)
-    arms, state = (types.Array(numba.from_dtype(seen), 1, "C") for seen in (seen_arm, seen_state))
-    arguments = (INDEX_SIGNATURE.args[0], arms, state, *INDEX_SIGNATURE.args[3:])
-    bounded = _bounded(function, {})
+    bounded, full = _bounded(function, {}), INDEX_SIGNATURE.args
     try:
-        bounded.compile(arguments)
+        if any(field in word for word in _words(function, set()) for field in unseen):
+            seen = (_without(record, unseen) for record in (ARM, STATE))
+            arms, state = (types.Array(numba.from_dtype(record), 1, "C") for record in seen)
+            _bounded(function, {}).compile((full[0], arms, state, *full[3:]))
+        bounded.compile(full)
     except (KeyError, TypingError) as error:  # of a.field and of a["field"]
         field = re.search(r"^'(\w+)'$|Field '(\w+)' was not found in record", str(error))
         if field is None:
@@ -156,14 +169,10 @@ def with_checks(function: Any, tails: bool) -> Dispatcher:
             f"{', '.join(name for name in _ARM_FIELDS if name not in unseen)} and state[0] has "
             f"{', '.join(name for name in _STATE_FIELDS if name not in unseen)}{alpha}"
         ) from None
-    returned = bounded.overloads[arguments].signature.return_type
+    returned = bounded.overloads[full].signature.return_type
     if returned != types.none:
         raise ValueError(
             f"function {name} must return nothing but write arms[i].index, got a return value of "
             f"type {returned}"
         )
-
-    def checked(t, arms, state, params, memory, history):
-        bounded(t, arms.view(seen_arm), state.view(seen_state), params, memory, history)
-
-    return numba.njit(INDEX_SIGNATURE, nogil=True, error_model="numpy")(checked)
+    return bounded

@@ -269,7 +269,7 @@ def test_custom_policy_sees_tails_history_and_memory():
 def made(body, **options):
     """A policy whose function has this body."""
     scope = {"policies": policies, "math": math, "np": np, "kernels": tails}
-    scope["helper"] = numba.njit(lambda array, i: array[i])
+    scope["helper"], scope["split"] = numba.njit(lambda array, i: array[i]), tails.split_cvar
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     exec(f"def own(t, arms, state, params, memory, history):\n{lines}", scope)
     return policies.Custom(policies.index(scope["own"]), **options)
@@ -310,6 +310,7 @@ def play_own(body, horizon=100, n_arms=3, **options):
         ("arms[0].index = arms[0].inv_sqrt_tail_n", {}, "field 'inv_sqrt_tail_n', .* with alpha="),
         ("arms[0].index = state[0].tail_t", {}, "field 'tail_t', .* with alpha="),
         ("arms[0].index = kernels.split_cvar(arms[0], 0.1)", {}, "field 'tail_n', .* with alpha="),
+        ("arms[0].index = split(arms[0], 0.1)", {}, "field 'tail_n', .* with alpha="),
         ("for a in arms: a.index -= 0.5", {}, "is NaN or was never written"),
         ("for a in arms: a.index = math.nan if t == 99 else 1.0", {}, "but at pull 99 the index"),
         ("return 1.0", {}, "own must return nothing but write .* a return value of type float64"),
@@ -343,6 +344,7 @@ def test_a_function_of_other_arguments_is_refused():
         ("for a in arms: a.index = math.nan if a.n < 2 else a.var", {"rounds": 2}),
         ("for a in arms: a.index = a.cvar", {"alpha": 0.3}),
         ("cvar = 2.0\nfor a in arms: a.index = cvar * a.mean", {}),
+        ("name = 'cvar'\nfor a in arms: a.index = len(name) * a.mean", {}),
         (
             "for i in range(3): arms[i].index = history[i, arms[i].n - 1] if arms[i].n > 0 else 1",
             {"keeps_history": True},

@@ -9,7 +9,6 @@ from browser import chromium, find_chromium, foreign, lab
 
 from marab_lib.paper.sliders import GRIDS
 from marab_lib.runner import find
-from marab_lib.runner.command_line import main
 
 
 @pytest.fixture(scope="module")
@@ -39,66 +38,40 @@ def test_without_chromium_tests_are_skipped_unless_it_must_be_there(monkeypatch)
         find_chromium()
 
 
-def copy(notebook: find.Notebook, folder: Path) -> None:
-    """A copy of a notebook with its quick parameters and without its outputs."""
+def copy(notebook: find.Notebook, folder: Path) -> int:
+    """A copy of a notebook with its quick parameters and without its outputs.
+
+    Returns how many figures the saved one has.
+    """
     content = nbformat.read(notebook.path, as_version=4)
-    for cell in content.cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
+    code = [cell for cell in content.cells if cell.cell_type == "code"]
+    figures = sum("image/png" in o.get("data", {}) for cell in code for o in cell.outputs)
+    for cell in code:
+        cell.outputs, cell.execution_count = [], None
         if "parameters" in cell.metadata.get("tags", []):
-            cell.source += "".join(f"\n{name} = {x!r}" for name, x in notebook.quick.items())
+            cell.source += "".join(f"\n{key} = {x!r}" for key, x in notebook.quick.items())
     nbformat.write(content, folder / notebook.path.name)
-
-
-def pictures(path: Path) -> int:
-    """How many of the outputs of a notebook are pictures."""
-    cells = nbformat.read(path, as_version=4).cells
-    outputs = [output for cell in cells for output in cell.get("outputs", [])]
-    return sum("image/png" in output.get("data", {}) for output in outputs)
-
-
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    """What `make reproduce SCALE=quick` leaves, but for the report; one at a time, beside tests."""
-    out = tmp_path_factory.mktemp("quick") / "out"
-    assert main(["reproduce", "--scale", "quick", "--at-once", "1", "--out", str(out)]) == 0
-    return out
-
-
-def check(seen: dict, figures: int) -> None:
-    """All cells were run, in order, and nothing went wrong; all figures are shown."""
-    assert seen["errors"] == []
-    assert seen["warnings"] == []
-    counts = [cell["count"] for cell in seen["cells"]]
-    assert counts == list(range(1, len(counts) + 1))
-    assert seen["figures"] == figures > 0
-    assert len(seen["images"]) >= figures
-    assert all(seen["images"])
-
-
-@pytest.mark.parametrize("notebook", find.find(), ids=lambda notebook: notebook.name)
-def test_a_notebook_of_the_quick_scale_is_shown_in_jupyterlab(jupyter, quick, notebook):
-    """All of them, as `make reproduce SCALE=quick` ran them: nothing is computed here."""
-    shutil.copy(quick / "notebooks" / notebook.path.name, jupyter.folder)
-    page = jupyter.open(notebook.path.name, kernel=False)
-    check(jupyter.seen(), pictures(notebook.path))
-    number = notebook.name[:2]
-    written = {path.name for path in quick.glob(f"figures/{number}_*")}
-    assert written == {f"{Path(name).stem}{end}" for name in written for end in (".png", ".pdf")}
-    page.screenshot(path=jupyter.folder.parent / f"{notebook.name}.png")
+    return figures
 
 
 @pytest.mark.parametrize("number", ["00", "01", "06"])
 def test_a_notebook_runs_in_jupyterlab(jupyter, number):
     """One that shows what others found, one that computes, and one with sliders."""
     notebook = find.pick(number, find.find())
-    copy(notebook, jupyter.folder)
+    figures = copy(notebook, jupyter.folder)
     page = jupyter.open(notebook.path.name)
     seen = jupyter.run_all()
-    check(seen, pictures(notebook.path))
+    assert seen["errors"] == []
     assert set(seen["statuses"]) <= {"idle", "busy"}
+    counts = [cell["count"] for cell in seen["cells"]]
+    assert counts == list(range(1, len(counts) + 1))
+    assert seen["warnings"] == []
+    assert seen["figures"] == figures > 0
+    assert len(seen["images"]) >= figures
+    assert all(seen["images"])
     if number == "06":
         moves_a_slider(page)
+    page.screenshot(path=jupyter.folder.parent / f"{notebook.name}.png")
 
 
 def moves_a_slider(page) -> None:
