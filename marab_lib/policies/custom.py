@@ -53,8 +53,8 @@ class Custom(Policy):
     Notes
     -----
     `simulate` first tries the function out with the bounds of all arrays checked, for the first
-    ten thousand pulls or so; in the runs themselves bounds are not checked. The tried copy sees no
-    fields of the lower tails without `alpha`. An index is NaN until it is written, and one that is
+    ten thousand pulls or so; in the runs themselves bounds are not checked. Without `alpha` it may
+    not ask for the fields of the lower tails. An index is NaN until it is written, and one that is
     NaN for all arms ends the run with a ValueError that names the function and the pull.
     """
 
