@@ -19,11 +19,13 @@ def out(tmp_path_factory):
 
 @pytest.mark.parametrize("notebook", find.find(), ids=lambda notebook: notebook.name)
 def test_a_notebook_runs_at_the_quick_scale(out, notebook):
-    """With all its figures, shown and as files, and without a warning."""
+    """All cells in order, with all figures, shown and as files, and without a warning."""
     saved, run = (
         [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
         for path in (notebook.path, out / "notebooks" / notebook.path.name)
     )
+    counts = [cell.execution_count for cell in run if cell.source.strip()]
+    assert counts == list(range(1, len(counts) + 1))
     shown = [output for cell in run for output in cell.outputs]
     assert [output.text for output in shown if output.get("name") == "stderr"] == []
     assert pictures(run) == pictures(saved) > 0
